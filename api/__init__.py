@@ -1,0 +1,1 @@
+"""The server of Screwtape.ai: the API, and the built site beside it."""

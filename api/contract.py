@@ -1,0 +1,198 @@
+"""The one reader of content/openapi.yaml: operations, their rules, and the check of a body on the contract's own schemas."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import jsonschema_rs
+
+from api.problems import Fault
+from api.yamlfile import read_file
+
+METHODS = ("get", "post", "patch", "put", "delete")
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+MAX_FAULTS = 20
+
+Auth = Literal["none", "key", "key_or_payment"]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the contract. `path` may hold `{name}` parts; `problems` are codes of problems.yaml."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    auth: Auth
+    metered: bool
+    operator: bool
+    problems: tuple[str, ...]
+    spec: Mapping[str, Any]
+    body: "BodySchema | None"
+
+    @property
+    def example(self) -> Any:
+        """The example request body, or None for an operation without a body."""
+        return self.spec["requestBody"]["content"]["application/json"]["example"] if self.body else None
+
+
+@dataclass(frozen=True)
+class BodySchema:
+    """The schema of a request or response body, compiled."""
+
+    schema: Mapping[str, Any]
+    document: Mapping[str, Any]
+    validator: jsonschema_rs.Draft202012Validator
+    max_text: int | None
+
+    def faults(self, body: Any) -> list[Fault]:
+        """What is wrong with `body`, at most 20 faults, in the order of the schema; [] when it fits."""
+        if self.validator.is_valid(body):
+            if self.max_text is not None and (size := text_size(body)) > self.max_text:
+                return [Fault("", f"has {size:,} characters of text in all; the limit is {self.max_text:,}")]
+            return []
+        found: list[Fault] = []
+        for error in self.validator.iter_errors(body):
+            found.extend(self._read(error))
+            if len(found) >= MAX_FAULTS:
+                break
+        return found[:MAX_FAULTS]
+
+    def _read(self, error: jsonschema_rs.ValidationError) -> Iterator[Fault]:
+        path, kind = list(error.instance_path), error.kind
+        match kind.name:
+            case "required":
+                yield Fault(pointer([*path, kind.property]), "is required and missing")
+            case "additionalProperties":
+                known = self._known_names(error.schema_path)
+                for name in kind.unexpected:
+                    yield Fault(pointer([*path, name]), _unknown(name, known))
+            case name:
+                yield Fault(pointer(path), _describe(name, kind, error.instance))
+
+    def _known_names(self, schema_path: list[Any]) -> list[str]:
+        node: Any = self.document
+        for step in schema_path[:-1]:
+            node = node[step]
+        return list(node.get("properties", {}))
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The whole document. `operations` by id, in the document's order."""
+
+    document: Mapping[str, Any]
+    operations: Mapping[str, Operation]
+
+    @property
+    def version(self) -> str:
+        """The version of the API and of the product."""
+        return str(self.document["info"]["version"])
+
+    def body_schema(self, name: str) -> BodySchema:
+        """The schema `name` of components, compiled."""
+        return _body_schema({"$ref": f"#/components/schemas/{name}"}, self.document)
+
+
+def load(content: Path) -> Contract:
+    """Reads content/openapi.yaml. Raises YamlFault for broken YAML, KeyError for a missing x- field."""
+    document = read_file(content / "openapi.yaml")
+    operations = {}
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                spec = item[method]
+                operations[spec["operationId"]] = _operation(method.upper(), path, spec, document)
+    return Contract(document, operations)
+
+
+def pointer(path: list[Any]) -> str:
+    """A JSON Pointer (RFC 6901)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def text_size(value: Any) -> int:
+    """The characters of all strings in `value` together; keys do not count."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(text_size, value.values()))
+    return sum(map(text_size, value)) if isinstance(value, list) else 0
+
+
+def _operation(method: str, path: str, spec: Mapping[str, Any], document: Mapping[str, Any]) -> Operation:
+    body = None
+    if "requestBody" in spec:
+        body = _body_schema(spec["requestBody"]["content"]["application/json"]["schema"], document)
+    return Operation(
+        id=spec["operationId"],
+        method=method,
+        path=path,
+        summary=spec["summary"],
+        auth=spec["x-auth"],
+        metered=spec.get("x-metered", False),
+        operator=spec.get("x-operator", False),
+        problems=tuple(spec["x-problems"]),
+        spec=spec,
+        body=body,
+    )
+
+
+def _body_schema(schema: Mapping[str, Any], document: Mapping[str, Any]) -> BodySchema:
+    whole = {"$schema": DIALECT, **schema, "components": document["components"]}
+    return BodySchema(
+        schema=schema,
+        document=whole,
+        validator=jsonschema_rs.Draft202012Validator(whole),
+        max_text=resolve(schema, document).get("x-max-text"),
+    )
+
+
+def resolve(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema that a `{"$ref": "#/..."}` names, or `schema` itself when it is no reference."""
+    while "$ref" in schema:
+        node: Any = document
+        for step in schema["$ref"].removeprefix("#/").split("/"):
+            node = node[step]
+        schema = node
+    return schema
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    nearest = difflib.get_close_matches(name[:100], known, n=1, cutoff=0.5)
+    hint = f"the nearest known one is {nearest[0]}" if nearest else f"the known ones are {', '.join(known)}"
+    return f"is not a known field; {hint}"
+
+
+_TYPE_NAMES = {"object": "an object", "array": "an array", "string": "a string", "integer": "an integer"} | {
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+_LIMITS = {
+    "minLength": "must have at least {limit:,} character{s}, and has {size:,}",
+    "maxLength": "must have at most {limit:,} character{s}, and has {size:,}",
+    "minItems": "must have at least {limit:,} item{s}, and has {size:,}",
+    "maxItems": "must have at most {limit:,} item{s}, and has {size:,}",
+    "minimum": "must be at least {limit}",
+    "maximum": "must be at most {limit}",
+}
+
+
+def _describe(name: str, kind: Any, instance: Any) -> str:
+    """One fault in words. Never repeats the value that was sent: it may be long, and it is the caller's."""
+    if name in _LIMITS:
+        size = len(instance) if isinstance(instance, str | list) else 0
+        return _LIMITS[name].format(limit=kind.limit, size=size, s="" if kind.limit == 1 else "s")
+    match name:
+        case "type":
+            return f"must be {' or '.join(_TYPE_NAMES[t] for t in kind.types)}"
+        case "enum":
+            return f"must be one of {', '.join(map(str, kind.options))}"
+        case "pattern":
+            return f"must match the pattern {kind.pattern}"
+        case _:
+            return f"breaks the rule {name} of the schema"
