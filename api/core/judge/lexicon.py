@@ -28,18 +28,22 @@ STOP: Final = _words(
 #: Words that turn a statement round. They are kept out of the overlap and compared by what they govern.
 NEGATION: Final = _words(
     """not no never none nobody nothing nowhere neither nor cannot without ain't isn't aren't wasn't weren't don't
-    doesn't didn't won't wouldn't can't couldn't shouldn't hasn't haven't hadn't mustn't needn't unable fail fails
-    failed failing lack lacks lacked lacking hardly scarcely barely rarely seldom deny denies denied refuse refuses
-    refused false untrue
-    ne pas jamais nicht kein keine keinen nie niemals ni sin nunca jamas nao nem senza niet geen inte ikke ej
+    doesn't didn't won't wouldn't can't couldn't shouldn't hasn't haven't hadn't mustn't needn't hardly scarcely barely
+    rarely seldom false untrue
+    jamais nicht kein keine keinen niemals nunca jamas nao senza niet geen inte ikke pas
     не нет никогда без لا ليس لم لن לא नहीं"""
+)
+#: Content words that turn round what they govern: "failed to launch", "unable to swim".
+NEGATING_CONTENT: Final = _words(
+    """unable fail fails failed failing lack lacks lacked lacking deny denies denied refuse refuses refused decline
+    declines declined"""
 )
 
 #: Function words of other frequent languages, short enough to carry no content when they are met.
 STOP_OTHER: Final = _words(
-    """le la les un une des du de et ou est sont dans sur pour par avec ce cette ces qui que en au aux
-    der die das den dem ein eine einen und oder ist sind war waren auf fur mit von zu im am
-    el los las una y o es son fue en con por para del al
+    """le la les un une des du de et ou est sont dans pour avec ce cette ces qui que en au aux
+    der das dem ein eine einen und oder ist waren auf mit von zu im
+    el los las una y o es fue en por para del al
     il lo gli i e di da nel nella che
     и в на с по из у к от за это был была было были"""
 )
@@ -106,8 +110,7 @@ MONTHS_AMBIGUOUS: Final = _words("march may august")
 CURRENCIES: Final[dict[str, str]] = {
     "$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr", "₩": "krw", "₽": "rub", "usd": "usd", "eur": "eur",
     "gbp": "gbp", "jpy": "jpy", "inr": "inr", "chf": "chf", "dollar": "usd", "dollars": "usd", "euro": "eur",
-    "euros": "eur", "pound": "gbp", "pounds": "gbp", "yen": "jpy", "rupee": "inr", "rupees": "inr",
-    "cent": "cent", "cents": "cent",
+    "euros": "eur", "yen": "jpy", "rupee": "inr", "rupees": "inr",
 }  # fmt: skip
 
 #: unit word -> (dimension, size in the dimension's base unit). Units of one dimension can contradict each other.
@@ -132,9 +135,10 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     **dict.fromkeys("h hr hrs hour hours".split(), ("time", 3600.0)),
     **dict.fromkeys("day days".split(), ("time", 86400.0)),
     **dict.fromkeys("week weeks".split(), ("time", 604800.0)),
-    **dict.fromkeys("month months".split(), ("months", 1.0)),
-    **dict.fromkeys("year years yr yrs".split(), ("months", 12.0)),
-    **dict.fromkeys("decade decades".split(), ("months", 120.0)),
+    **dict.fromkeys("month months".split(), ("time", 2629746.0)),
+    **dict.fromkeys("year years yr yrs".split(), ("time", 31556952.0)),
+    **dict.fromkeys("decade decades".split(), ("time", 315569520.0)),
+    **dict.fromkeys("century centuries".split(), ("time", 3155695200.0)),
     **dict.fromkeys("kb kilobyte kilobytes".split(), ("data", 1e3)),
     **dict.fromkeys("mb megabyte megabytes".split(), ("data", 1e6)),
     **dict.fromkeys("gb gigabyte gigabytes".split(), ("data", 1e9)),
@@ -144,6 +148,7 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     **dict.fromkeys("celsius".split(), ("celsius", 1.0)),
     **dict.fromkeys("fahrenheit".split(), ("fahrenheit", 1.0)),
     **dict.fromkeys("% percent percentage pct ٪".split(), ("share", 0.01)),
+    **{word: (f"money in {code}", 1.0) for word, code in CURRENCIES.items()},
 }
 
 #: Different spellings of one word, as stems would keep them apart. Read before stemming.
@@ -155,7 +160,8 @@ ALIASES: Final[dict[str, str]] = {
     "labour": "labor", "harbour": "harbor", "neighbour": "neighbor", "behaviour": "behavior", "grey": "gray",
     "metre": "meter", "kilometre": "kilometer", "litre": "liter", "km": "kilometer", "kg": "kilogram", "cm": "centimeter",
     "mm": "millimeter", "%": "percent", "pct": "percent", "percentage": "percent", "dr": "doctor", "st": "saint",
-    "mr": "mister", "vs": "versus", "&": "and", "ok": "okay", "info": "information", "tech": "technology",
+    "mr": "mister", "vs": "versus", "&": "and", "ok": "okay", "info": "information", "dollar": "usd",
+    "dollars": "usd", "euro": "eur", "euros": "eur", "yen": "jpy", "rupee": "inr", "rupees": "inr", "tech": "technology",
 }  # fmt: skip
 
 #: A point behind one of these does not end a sentence.

@@ -24,7 +24,7 @@ class Numeral:
 
     `kind` is "number", "range", "date", "time" or "literal". `year`, `month`, `day` are set for a date; a date
     written d/m or m/d keeps the reading with the day first when both are possible and lists the other in `swapped`.
-    `decimals` is how many digits follow the decimal sign.
+    A time's reading is in minutes after midnight. `decimals` is how many digits follow the decimal sign.
     """
 
     kind: str
@@ -61,7 +61,7 @@ def read_numeral(text: str) -> Numeral:
         if sign == "/":
             return _slashed(pieces)
         if sign == ":":
-            return Numeral("time")
+            return _clock(pieces)
         if sign in "' ":
             return _grouped(pieces) if all(len(piece) == 3 for piece in pieces[1:]) else Numeral("literal")
         return _pointed(sign, pieces)
@@ -73,6 +73,14 @@ def read_numeral(text: str) -> Numeral:
     if signs <= {".", ",", "'", " "}:
         return _mixed(text)
     return Numeral("literal")
+
+
+def _clock(pieces: list[str]) -> Numeral:
+    """h:mm or h:mm:ss, in minutes after midnight; other colons (3:1) are a literal."""
+    hour, minute = (int(piece) for piece in pieces[:2])
+    if len(pieces) > 3 or len(pieces[0]) > 2 or len(pieces[1]) != 2 or hour > 24 or minute > 59:
+        return Numeral("literal")
+    return Numeral("time", (hour * 60.0 + minute,))
 
 
 def _integer(digits: str) -> Numeral:

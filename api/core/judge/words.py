@@ -42,17 +42,17 @@ _URL: Final = r"https?://[^\s<>\"'()\[\]{}]+"
 _SIGNS: Final = r"[%٪$€£¥₹₩₽~≈≥≤]"
 _MINUS: Final = r"(?<![\w.)\]])[-−](?=\d)"
 _ASCII: Final = re.compile(rf"{_URL}|[A-Za-z]+(?:'[A-Za-z]+)?|{NUMERAL}|[%$~]|{_MINUS}", re.ASCII)
+_LETTER: Final = rf"[^\W\d_{_UNSPACED}]"
+_SPELLED: Final = rf"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*"
 _ANY: Final = re.compile(
-    rf"{_URL}|[^\W\d_{_UNSPACED}][^\W\d_{_UNSPACED}{_MARKS}]*|".replace(
-        rf"[^\W\d_{_UNSPACED}{_MARKS}]*", rf"(?:[^\W\d_{_UNSPACED}]|[{_MARKS}])*(?:['’](?:[^\W\d_{_UNSPACED}]|[{_MARKS}])+)?"
-    )
-    + rf"[{_UNSPACED}]+|{NUMERAL}|{_SIGNS}|{_MINUS}"
+    rf"{_URL}|{_SPELLED}(?:['’]{_SPELLED})?|[{_UNSPACED}]+|{NUMERAL}|{_SIGNS}|{_MINUS}"
 )
 
 
 class Word(NamedTuple):
     """One token, classed. `stem` is what overlaps compare; `entity` 2: a name wherever it stands, 1: a name unless
-    it opens the sentence, 0: no name. `value` is a number word's value or a month's number."""
+    it opens the sentence, 0: no name. `value` is a number word's value or a month's number. `polar`: a function word
+    that has an opposite. `negates`: a content word that turns round what follows it ("failed to")."""
 
     kind: int
     folded: str
@@ -61,6 +61,7 @@ class Word(NamedTuple):
     value: float
     numeral: Numeral | None
     polar: bool
+    negates: bool
 
 
 _TABLE_LIMIT: Final = 60_000
@@ -91,8 +92,8 @@ def known() -> dict[str, Word]:
 
 
 def _word(kind: int, folded: str, stem_: str = "", entity: int = 0, value: float = 0.0, numeral: Numeral | None = None,
-          polar: bool = False) -> Word:  # fmt: skip
-    return Word(kind, folded, stem_, entity, value, numeral, polar)
+          polar: bool = False, negates: bool = False) -> Word:  # fmt: skip
+    return Word(kind, folded, stem_, entity, value, numeral, polar, negates)
 
 
 def _classify(token: str) -> Word:
@@ -142,4 +143,4 @@ def _classify_word(token: str, folded: str) -> Word:
     entity = 0
     if capital:
         entity = 2 if len(token) > 1 and (token.isupper() or not token[1:].islower()) and token[1:2] != "'" else 1
-    return _word(CONTENT, folded, stem(alias), entity)
+    return _word(CONTENT, folded, stem(alias), entity, negates=folded in lexicon.NEGATING_CONTENT)

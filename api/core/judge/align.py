@@ -1,0 +1,91 @@
+"""Pure: how much of a claim the evidence has, and in which sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from api.core.judge.facts import Parsed
+from api.core.judge.index import Evidence, Sentence
+
+#: At most this many sentences may support one claim together.
+_MOST_SENTENCES: Final = 3
+#: A further sentence must bring at least this share of the claim's weight.
+_LEAST_GAIN: Final = 0.08
+
+
+@dataclass(slots=True)
+class Alignment:
+    """`best`: share of the claim's weight in the best single sentence; `cover`: in up to three sentences together;
+    `pairs`: share of its neighbouring pairs that are neighbours in the evidence. All 0..1.
+
+    `content`: the claim's stems, near spellings replaced by those of the evidence. `used`: the sentences, best first.
+    `absent`: stems that the sentences in `used` do not have, in claim order.
+    """
+
+    content: list[str]
+    best: float
+    cover: float
+    pairs: float
+    used: list[Sentence]
+    found: frozenset[str]
+    absent: list[str]
+
+    @property
+    def sentence(self) -> Sentence | None:
+        """The best sentence."""
+        return self.used[0] if self.used else None
+
+
+def align(parsed: Parsed, evidence: Evidence) -> Alignment:
+    """Compares a claim that has content with the evidence."""
+    content = _respelled(parsed.content, evidence)
+    stems = list(dict.fromkeys(content))
+    weights = {stem: evidence.weight(stem) for stem in stems}
+    total = sum(weights.values())
+    used: list[Sentence] = []
+    open_stems = stems
+    covered = best = 0.0
+    for _ in range(_MOST_SENTENCES):
+        place, gain = _richest(open_stems, weights, evidence)
+        if place is None or (used and gain < _LEAST_GAIN * total):
+            break
+        sentence = evidence.sentences[place]
+        used.append(sentence)
+        covered += gain
+        if len(used) == 1:
+            best = gain
+        open_stems = [stem for stem in open_stems if stem not in sentence.stems]
+        if not open_stems:
+            break
+    found = frozenset(stems).difference(open_stems)
+    pairs = list(zip(content, content[1:], strict=False))
+    known = evidence.bigrams
+    share = sum(pair in known for pair in pairs) / len(pairs) if pairs else covered / total
+    if not open_stems:
+        covered = total
+    return Alignment(content, min(1.0, best / total), min(1.0, covered / total), share, used, found, open_stems)
+
+
+def _respelled(content: list[str], evidence: Evidence) -> list[str]:
+    counts = evidence.counts
+    if all(stem in counts for stem in content):
+        return content
+    return [stem if stem in counts else evidence.alike(stem) or stem for stem in content]
+
+
+def _richest(stems: list[str], weights: dict[str, float], evidence: Evidence) -> tuple[int | None, float]:
+    """The sentence with most of the weight of `stems`; of equals, the first by text."""
+    totals: dict[int, float] = {}
+    for stem in stems:
+        places = evidence.postings.get(stem)
+        if places:
+            weight = weights[stem]
+            for place in places:
+                totals[place] = totals.get(place, 0.0) + weight
+    if not totals:
+        return None, 0.0
+    most = max(totals.values())
+    tied = [place for place, value in totals.items() if value >= most - 1e-9]
+    place = tied[0] if len(tied) == 1 else min(tied, key=evidence.rank)
+    return place, most

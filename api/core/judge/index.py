@@ -1,0 +1,123 @@
+"""Pure: the evidence, cut into sentences and indexed by stem.
+
+Nothing depends on the order of the evidence items except the item numbers that findings name: weights come from
+counts, and ties are broken by the text of the sentences.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from api.core.judge.claims import clean
+from api.core.judge.facts import Parsed
+from api.core.judge.normalise import squeeze
+from api.core.judge.parse import parse
+from api.core.judge.sentences import split_sentences
+
+#: A stem that stands in more sentences than this brings only this many of them up as candidates: a bound on the work
+#: for the largest input, far above what real evidence has.
+POSTINGS_LIMIT: Final = 200
+_SHORTEST_ALIKE: Final = 5
+_MOST_ALIKE: Final = 40
+
+
+@dataclass(slots=True)
+class Sentence:
+    """One evidence sentence: where it stands, its text as the caller sent it, and its facts."""
+
+    item: int
+    start: int
+    end: int
+    text: str
+    parsed: Parsed
+    stems: frozenset[str] = field(default_factory=frozenset)
+
+
+class Evidence:
+    """The indexed evidence."""
+
+    def __init__(self, items: Sequence[str]) -> None:
+        self.items = items
+        self.sentences: list[Sentence] = []
+        self.postings: dict[str, list[int]] = {}
+        postings = self.postings
+        for number, item in enumerate(items):
+            for start, end in split_sentences(item):
+                text = item[start:end]
+                parsed = parse(clean(text))
+                stems = frozenset(parsed.content)
+                place = len(self.sentences)
+                for stem in stems:
+                    known = postings.get(stem)
+                    if known is None:
+                        postings[stem] = [place]
+                    else:
+                        known.append(place)
+                self.sentences.append(Sentence(number, start, end, text, parsed, stems))
+        self._cut_postings()
+        self._weights: dict[str, float] = {}
+
+    def _cut_postings(self) -> None:
+        self.counts = {stem: len(places) for stem, places in self.postings.items()}
+        if len(self.sentences) > POSTINGS_LIMIT:
+            for stem, places in self.postings.items():
+                if len(places) > POSTINGS_LIMIT:
+                    places.sort(key=self.rank)
+                    self.postings[stem] = places[:POSTINGS_LIMIT]
+
+    def rank(self, place: int) -> tuple[str, int]:
+        """The order of sentences that ties are broken by: text first, so that the order of items does not matter."""
+        return self.sentences[place].text, place
+
+    def weight(self, stem: str) -> float:
+        """Inverse sentence frequency, smoothed; a stem that the evidence does not have weighs most."""
+        known = self._weights.get(stem)
+        if known is None:
+            total = len(self.sentences) + 1
+            known = self._weights[stem] = math.log(1 + total / (self.counts.get(stem, 0) + 0.5))
+        return known
+
+    @cached_property
+    def bigrams(self) -> frozenset[tuple[str, str]]:
+        """Pairs of content stems that stand next to each other, or with one between them."""
+        pairs: set[tuple[str, str]] = set()
+        for sentence in self.sentences:
+            content = sentence.parsed.content
+            pairs.update(zip(content, content[1:], strict=False))
+            pairs.update(zip(content, content[2:], strict=False))
+        return frozenset(pairs)
+
+    @cached_property
+    def _alphabetical(self) -> list[str]:
+        return sorted(stem for stem in self.counts if len(stem) >= _SHORTEST_ALIKE and stem[0] not in "#@")
+
+    def alike(self, stem: str) -> str | None:
+        """A stem of the evidence that shares all but the last two letters ("translat" for "translation"), or None."""
+        if len(stem) < _SHORTEST_ALIKE or stem[0] in "#@":
+            return None
+        prefix = stem[: max(4, len(stem) - 2)]
+        words = self._alphabetical
+        at = bisect_left(words, prefix)
+        best: str | None = None
+        last = min(len(words), at + _MOST_ALIKE)
+        while at < last and words[at].startswith(prefix):
+            gap = abs(len(words[at]) - len(stem))
+            if gap <= 4 and (best is None or gap < abs(len(best) - len(stem))):
+                best = words[at]
+            at += 1
+        return best
+
+    @cached_property
+    def squeezed(self) -> list[str]:
+        """The items folded, white space squeezed, for verbatim search."""
+        return [squeeze(item) for item in self.items]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Stems of the names anywhere in the evidence."""
+        return frozenset(name.stem for sentence in self.sentences for name in sentence.parsed.names)

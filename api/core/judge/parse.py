@@ -1,0 +1,51 @@
+"""Pure: one sentence to the facts that the judge compares: content stems in order, numbers, names, negations."""
+
+from __future__ import annotations
+
+from api.core.judge.facts import Name, Parsed
+from api.core.judge.quantities import read_quantity
+from api.core.judge.words import CONTENT, LITERAL, NEGATION, STOP, UNSPACED, known, look_up, tokenise
+
+
+def parse(text: str) -> Parsed:
+    """Reads one sentence. Never raises; text without words gives an empty result."""
+    tokens = tokenise(text)
+    content: list[str] = []
+    parsed = Parsed(content, [], [], [], [], [], len(tokens))
+    names, negated, polar = parsed.names, parsed.negated, parsed.polar
+    table = known()
+    resume = 0
+    for index, token in enumerate(tokens):
+        if index < resume:
+            continue
+        word = table.get(token) or look_up(token)
+        kind = word[0]
+        if kind == CONTENT:
+            if word[3]:
+                opening = index == 0 and word[3] == 1 and not _followed_by_name(tokens)
+                names.append(Name(word[2], token, len(content), opening))
+            content.append(word[2])
+            if word[7]:
+                negated.append(len(content))
+        elif kind == STOP:
+            if word[6]:
+                polar.append(word[1])
+        elif kind == NEGATION:
+            negated.append(len(content))
+        elif kind == UNSPACED:
+            run = word[1]
+            if len(run) == 1:
+                content.append(run)
+            else:
+                content.extend(run[i : i + 2] for i in range(len(run) - 1))
+        elif kind == LITERAL:
+            names.append(Name(word[2], token, len(content)))
+            content.append(word[2])
+        else:
+            resume = read_quantity(tokens, index, word, parsed)
+    return parsed
+
+
+def _followed_by_name(tokens: list[str]) -> bool:
+    """Whether the second word has a capital too: then the first one is part of a name, not just the sentence's start."""
+    return len(tokens) > 1 and tokens[1][0].isupper() and look_up(tokens[1]).kind == CONTENT

@@ -1,0 +1,83 @@
+"""Pure: sentence boundaries with offsets, in code points.
+
+A single line break is white space: it ends a sentence only before or after a structural line (list item, heading,
+table row, quote, fence, "label: value"), so that wrapped text reads like unwrapped text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from api.core.judge.lexicon import ABBREVIATIONS
+
+#: A place where a sentence can end: terminators with closing signs, or line breaks.
+_BOUNDARY: Final = re.compile(r"[.!?…؟۔।]+[\"'”’»)\]*_]{0,4}(?=\s|$)|[。！？｡]+[」』”）]{0,3}|[ \t\r]*\n\s*")
+_STRUCTURE: Final = re.compile(
+    r"(?:[-*•·–+‣▪◦]\s|\(?\d{1,3}[.)]\s|[A-Za-z][.)]\s|#{1,6}\s|\||>|```|~~~|\[\^?\d{1,3}\]|[^\W\d_][\w'-]{0,30}(?: [\w'-]{1,30}){0,3}:\s)"
+)
+_LINE_OF_ITS_OWN: Final = re.compile(r"(?:#{1,6}\s|\||```|~~~|[-=*_]{3,}\s*$)")
+_LAST_WORD: Final = re.compile(r"[^\s(\[\"'“‘]{1,12}$")
+
+Span = tuple[int, int]
+
+
+def split_sentences(text: str) -> list[Span]:
+    """(start, end) of each sentence of `text`, in order, without white space at the ends; empty for blank text."""
+    spans: list[Span] = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        at, end = match.start(), match.end()
+        char = text[at]
+        ends = _line_ends(text, start, at, end) if char in " \t\r\n" else _sentence_ends(text, start, at, end)
+        if ends:
+            _add(text, start, end, spans)
+            start = end
+    _add(text, start, len(text), spans)
+    return spans
+
+
+def _add(text: str, start: int, end: int, spans: list[Span]) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        spans.append((start, end))
+
+
+def _line_ends(text: str, start: int, at: int, end: int) -> bool:
+    """Whether the line break at `at` parts two sentences."""
+    if text.count("\n", at, end) > 1 or end >= len(text):
+        return True
+    if _STRUCTURE.match(text, end):
+        return True
+    line = text.rfind("\n", start, at) + 1 or start
+    while line < at and text[line] in " \t\r\n":
+        line += 1
+    return bool(_LINE_OF_ITS_OWN.match(text, line, at)) or text[at - 1 : at] == ":"
+
+
+def _sentence_ends(text: str, start: int, at: int, end: int) -> bool:
+    """Whether the terminator at `at` ends the sentence that began at `start`."""
+    if text[at] in "。！？｡":
+        return True
+    follow = end
+    size = len(text)
+    while follow < size and text[follow].isspace():
+        follow += 1
+    if follow >= size:
+        return True
+    if text[follow].islower():
+        return False
+    if text[at] != "." or end - at > 1:
+        return True
+    word = _LAST_WORD.search(text, max(start, at - 14), at)
+    if word is None:
+        return True
+    last = word[0]
+    if len(last) == 1 and last.isalpha() and last.isupper():
+        return False
+    if last.isdigit() and len(last) <= 3 and not text[start : word.start()].strip():
+        return False
+    return last.lower() not in ABBREVIATIONS
