@@ -95,7 +95,7 @@ def _states_nothing(text: str) -> bool:
     tail = text[-1]
     if tail in "?？؟" or _HEADING.match(text) or _TABLE_RULE.match(text):
         return True
-    if tail == ":" and not any(char.isdigit() for char in text):
+    if tail == ":" and not any(char.isdecimal() for char in text):
         return True
     head = fold(text[:40]).lstrip("*_ \"'")
     return head.startswith(PREAMBLES) and len(text) <= _LONGEST_PREAMBLE and _is_talk(head, text)

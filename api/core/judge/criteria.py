@@ -125,7 +125,7 @@ def _number(criterion: str, value: str, output: Output) -> CriterionFinding:
 def _read(text: str) -> float | None:
     sign = -1.0 if text[:1] in "-−" else 1.0
     body = text.lstrip("-−+$€£").rstrip("%")
-    if not body or not body[0].isdigit() or any(char.isalpha() for char in body):
+    if not body or not body[0].isdecimal() or any(char.isalpha() for char in body):
         return None
     try:
         readings = read_numeral(body).readings

@@ -70,7 +70,7 @@ def _read(text: str, at: int) -> Equation | None:
         holds = bullet is not None and _agrees(bullet, stated, right)
     if not holds:
         first = _TOKEN.search(right.translate(_OPERATORS).lstrip())
-        running = _value(first[0]) if first and first[0][0].isdigit() else None
+        running = _value(first[0]) if first and first[0][0].isdecimal() else None
         holds = running is not None and _agrees(result, running, first[0] if first else right)
     return Equation(left, right, result, holds, start, end)
 

@@ -50,7 +50,7 @@ def is_year(value: float) -> bool:
 def read_numeral(text: str) -> Numeral:
     """Reads one match of NUMERAL."""
     text = text.translate(_PLAIN)
-    if text.isdigit():
+    if text.isdecimal():
         return _integer(text)
     signs = set(_SEPARATOR.findall(text))
     if len(signs) == 1:
@@ -118,7 +118,7 @@ def _mixed(text: str) -> Numeral:
     sign = text[cut]
     head, fraction = text[:cut], text[cut + 1 :]
     pieces = _SEPARATOR.split(head)
-    if sign in head or not fraction.isdigit() or any(len(piece) != 3 for piece in pieces[1:]) or len(text) > 18:
+    if sign in head or not fraction.isdecimal() or any(len(piece) != 3 for piece in pieces[1:]) or len(text) > 18:
         return Numeral("literal")
     return Numeral("number", (_decimal("".join(pieces), fraction),), decimals=len(fraction))
 

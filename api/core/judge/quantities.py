@@ -38,7 +38,7 @@ def _folded(tokens: list[str], index: int) -> str:
 
 def _plain_integer(word: Word | None) -> int | None:
     """The value of a whole number without signs inside, for days and years."""
-    if word is None or word.kind != NUMERAL_TOKEN or not word.folded.isdigit() or len(word.folded) > 4:
+    if word is None or word.kind != NUMERAL_TOKEN or not word.folded.isdecimal() or len(word.folded) > 4:
         return None
     return int(word.folded)
 

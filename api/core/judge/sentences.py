@@ -78,6 +78,6 @@ def _sentence_ends(text: str, start: int, at: int, end: int) -> bool:
     last = word[0]
     if len(last) == 1 and last.isalpha() and last.isupper():
         return False
-    if last.isdigit() and len(last) <= 3 and not text[start : word.start()].strip():
+    if last.isdecimal() and len(last) <= 3 and not text[start : word.start()].strip():
         return False
     return last.lower() not in ABBREVIATIONS

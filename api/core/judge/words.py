@@ -98,7 +98,7 @@ def _word(kind: int, folded: str, stem_: str = "", entity: int = 0, value: float
 
 def _classify(token: str) -> Word:
     first = token[0]
-    if first.isdigit():
+    if first.isdecimal():
         return _word(NUMERAL_TOKEN, fold(token), numeral=read_numeral(token))
     if token.startswith(("http://", "https://")):
         link = token.rstrip(".,;:!?*_").lower()
