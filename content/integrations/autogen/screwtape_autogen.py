@@ -1,0 +1,105 @@
+"""AutoGen tools that ask Screwtape.ai for a verdict and for a consensus."""
+
+import asyncio
+import json
+import os
+import sys
+import urllib.error
+import urllib.request
+from typing import Annotated, Any
+
+from autogen_core import CancellationToken
+from autogen_core.tools import FunctionTool
+from pydantic import BaseModel
+
+BASE_URL = os.environ.get("SCREWTAPE_BASE_URL", "https://screwtape.ai").rstrip("/")
+TIMEOUT_S = 30
+JUDGE = {
+    "task": "State the crew size and launch site.",
+    "agent_output": "The crew size was 4. The mission launched from Cape Canaveral.",
+    "evidence": ["The mission launched on 2024-03-01 from Cape Canaveral.", "The crew size was 4."],
+    "criteria": ["crew size", "Cape Canaveral"],
+}
+CONSENSUS = {
+    "task": "State the crew size.",
+    "answers": [
+        {"agent_id": "alpha", "output": "The crew size was 4."},
+        {"agent_id": "beta", "output": "The crew size was 4."},
+        {"agent_id": "gamma", "output": "The crew size was 4."},
+    ],
+}
+
+
+def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Sends `body` and returns the JSON object of the reply. Raises RuntimeError with the reason when there is none."""
+    key = os.environ.get("SCREWTAPE_API_KEY")
+    if not key:
+        raise RuntimeError("SCREWTAPE_API_KEY is not set. A free key: " + BASE_URL + "/signup")
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "User-Agent": "screwtape-example"}
+    request = urllib.request.Request(BASE_URL + path, json.dumps(body).encode(), headers, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
+            text = response.read()
+    except urllib.error.HTTPError as error:
+        raise RuntimeError(f"{path}: HTTP {error.code}: {explanation(error.read())}") from error
+    except OSError as error:
+        raise RuntimeError(f"{path}: no answer: {error}") from error
+    try:
+        reply = json.loads(text)
+    except ValueError as error:
+        raise RuntimeError(f"{path}: the reply is not JSON") from error
+    if not isinstance(reply, dict):
+        raise RuntimeError(f"{path}: the reply is not a JSON object")
+    return reply
+
+
+def explanation(body: bytes) -> str:
+    """What a problem document says in words, or the beginning of whatever else came."""
+    try:
+        problem = json.loads(body)
+        faults = "".join(f" {fault['path']} {fault['message']}." for fault in problem.get("errors", []))
+        return f"{problem['detail']}{faults} (request {problem['request_id']})"
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return body[:200].decode(errors="replace")
+
+
+class Answer(BaseModel):
+    """One agent's answer."""
+
+    agent_id: str
+    output: str
+
+
+def judge(
+    task: Annotated[str, "What the agent was asked to do"],
+    agent_output: Annotated[str, "The output to judge"],
+    evidence: Annotated[list[str], "Texts that the output is checked against"],
+    criteria: Annotated[list[str], "What the output must do"],
+) -> dict[str, Any]:
+    body = {"task": task, "agent_output": agent_output, "evidence": evidence, "criteria": criteria}
+    return post("/v1/judge", body)
+
+
+def consensus(
+    task: Annotated[str, "What the agents were asked to do"],
+    answers: Annotated[list[Answer], "Their answers, at least two"],
+) -> dict[str, Any]:
+    return post("/v1/consensus", {"task": task, "answers": [answer.model_dump() for answer in answers]})
+
+
+judge_tool = FunctionTool(judge, description="Judges an answer before it is used: pass, fail or retry, with reasons.")
+consensus_tool = FunctionTool(consensus, description="Scores how far answers agree, and the risk of trusting that.")
+
+
+async def main() -> None:
+    """Calls the tools as an agent would, without an agent: no model client is built."""
+    for tool, arguments in ((judge_tool, JUDGE), (consensus_tool, CONSENSUS)):
+        result = await tool.run_json(arguments, CancellationToken())
+        print(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except RuntimeError as error:
+        sys.exit(str(error))
