@@ -57,9 +57,13 @@ def checksum(head: str) -> str:
     return digits
 
 
+# 248 is the largest multiple of 62 in a byte: dropping the bytes from there on keeps every character equally likely.
+_DIGITS = bytes(ord(ALPHABET[byte % 62]) for byte in range(256))
+_DROPPED = bytes(range(248, 256))
+
+
 def _base62(random_bytes: RandomBytes, length: int) -> str:
-    # 248 is the largest multiple of 62 in a byte: dropping the bytes above it keeps every character equally likely.
-    out = ""
+    out = b""
     while len(out) < length:
-        out += "".join(ALPHABET[byte % 62] for byte in random_bytes(length - len(out) + 4) if byte < 248)
-    return out[:length]
+        out += random_bytes(length - len(out) + 4).translate(_DIGITS, _DROPPED)
+    return out[:length].decode()

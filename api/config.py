@@ -1,0 +1,143 @@
+"""The configuration: environment variables, and `.env` beneath them. The only reader of the environment."""
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+
+from api.core.client_address import Network
+
+
+class ConfigFaults(ValueError):
+    """Everything that is wrong with the configuration, one line a fault."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One variable: its default as text, how it is read, and what it means. `read` raises ValueError with what is wanted."""
+
+    name: str
+    default: str
+    read: Callable[[str], Any]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings, read and checked. Secrets never show in its repr."""
+
+    host: str
+    port: int
+    public_base_url: str
+    database_url: str
+    secret_key: str = field(repr=False)
+    allowed_origins: tuple[str, ...]
+    trusted_proxies: tuple[Network, ...]
+    signups_per_hour: int
+    key_requests_per_second: int
+    log_level: int
+
+    @property
+    def sqlite_path(self) -> Path:
+        """The database file."""
+        return Path(self.database_url.removeprefix("sqlite:///"))
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 <= int(text) <= 65_535:
+        raise ValueError("a port number from 0 to 65535 (0 lets the system choose)")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) > 1_000_000:
+        raise ValueError("a whole number from 0 (no limit) to 1,000,000")
+    return int(text)
+
+
+def _base_url(text: str) -> str:
+    if not text:
+        return ""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.path.strip("/"):
+        raise ValueError("an http or https URL without path, query or fragment, such as https://screwtape.ai")
+    return text.rstrip("/")
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    origins = tuple(part.strip() for part in text.split(",") if part.strip())
+    for origin in origins:
+        if not re.fullmatch(r"https?://[^/?#@\s]+", origin):
+            raise ValueError("origins such as https://app.example.com, separated by commas")
+    return origins
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise ValueError("IP addresses or networks such as 10.0.0.0/8, separated by commas") from None
+
+
+def _database_url(text: str) -> str:
+    if not text.startswith("sqlite:///") or text == "sqlite:///":
+        raise ValueError("sqlite:///PATH")
+    return text
+
+
+def _log_level(text: str) -> int:
+    level = logging.getLevelNamesMapping().get(text.upper())
+    if level is None:
+        raise ValueError("debug, info, warning or error")
+    return level
+
+
+SETTINGS = (
+    Setting("HOST", "127.0.0.1", str, "Address to listen on."),
+    Setting("PORT", "8000", _port, "Port to listen on."),
+    Setting(
+        "PUBLIC_BASE_URL",
+        "",
+        _base_url,
+        "Base of every absolute URL, for the build and the server alike. Unset: the one in content/site.yaml.",
+    ),
+    Setting("DATABASE_URL", "sqlite:///var/screwtape.db", _database_url, "Where keys and counts are stored: `sqlite:///PATH`."),
+    Setting("SECRET_KEY", "", str, "Key for keyed hashes of what must not be stored. Unset: made once and kept beside the SQLite file."),
+    Setting("ALLOWED_ORIGINS", "", _origins, "Browser origins allowed beyond the site's own, separated by commas."),
+    Setting("TRUSTED_PROXIES", "", _networks, "Addresses whose X-Forwarded-For is believed, separated by commas. Unset: none."),
+    Setting("SIGNUPS_PER_HOUR", "10", _count, "Keys that one client address can make within an hour. 0: no limit."),
+    Setting("KEY_REQUESTS_PER_SECOND", "50", _count, "Requests a second of one key, with bursts of four times as many. 0: no limit."),
+    Setting("LOG_LEVEL", "info", _log_level, "debug, info, warning or error. Logs are JSON lines on standard error."),
+)
+
+
+def from_env(environ: Mapping[str, str], dotenv: Path | None = None) -> Config:
+    """Reads every setting; `environ` wins over the `.env` file. Raises ConfigFaults with all faults at once."""
+    beneath = dotenv_values(dotenv) if dotenv is not None and dotenv.is_file() else {}
+    values: dict[str, Any] = {}
+    faults: list[str] = []
+    for setting in SETTINGS:
+        text = environ.get(setting.name) or beneath.get(setting.name) or setting.default
+        try:
+            values[setting.name.lower()] = setting.read(text.strip())
+        except ValueError as error:
+            faults.append(f"{setting.name} must be {error}.")
+    if faults:
+        raise ConfigFaults(faults)
+    return Config(**values)
+
+
+def settings_table() -> str:
+    """The Markdown table of all settings, for README and the docs."""
+    rows = [f"| {s.name} | {s.default or '(none)'} | {s.meaning} |" for s in SETTINGS]
+    return "\n".join(["| variable | default | meaning |", "|---|---|---|", *rows])

@@ -1,0 +1,140 @@
+"""Who calls, and what they may still do: the credential step, the rate limit and the free calls."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+
+from api.core import x402
+from api.core.secrets import LENGTH, PREFIX, looks_right, secret_hash
+from api.core.times import DAY_S, day_end, utc_day
+from api.problems import Problem
+from api.service.call import Call
+from api.service.services import Services
+from api.store import keys
+from api.store.charges import Charge
+
+PAYMENT_RETRY_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A caller whose key is known, with what it had used when the request came."""
+
+    secret_hash: str
+    allowance: keys.Allowance
+
+
+async def authenticate(services: Services, call: Call) -> Caller | None:
+    """The caller, or None for an operation that needs none. Raises missing_key, unknown_key, payment_required, payment_unavailable."""
+    operation = call.operation
+    if operation.auth == "none":
+        return None
+    if call.authorization is not None:
+        return await _by_key(services, call.authorization)
+    if operation.auth == "key":
+        raise Problem("missing_key", headers={"WWW-Authenticate": "Bearer"})
+    if call.payment is not None:
+        raise Problem(
+            "payment_unavailable",
+            "This server has no facilitator, so it can't take payments. Nothing was taken.",
+            headers={"Retry-After": str(PAYMENT_RETRY_S)},
+        )
+    raise Problem(
+        "payment_required",
+        f"Send an API key (free at {services.base_url}/signup), or pay {services.facts.x402.price_usd} "
+        f"{services.facts.x402.asset_symbol} as PAYMENT-REQUIRED says.",
+        headers={"PAYMENT-REQUIRED": payment_required_header(services, call)},
+    )
+
+
+def limit_rate(services: Services, caller: Caller) -> None:
+    """Takes one request from the key's rate. Raises rate_limited."""
+    wait = services.key_rate.take(caller.allowance.key.id)
+    if wait is not None:
+        raise Problem(
+            "rate_limited",
+            f"The key may make {services.key_rate.per_second:g} requests a second, and {services.key_rate.burst} at once.",
+            headers={"Retry-After": str(ceil(wait))},
+        )
+
+
+def require_quota(services: Services, call: Call, caller: Caller) -> None:
+    """Refuses before any work what the charge would refuse after it. Raises quota_exceeded."""
+    if caller.allowance.free_used >= services.limits.free_calls_per_day:
+        raise quota_exceeded(services, call, caller.allowance.free_used)
+
+
+def settle(services: Services, call: Call, charge: Charge) -> Mapping[str, str]:
+    """The limit headers of a granted charge. Raises quota_exceeded or unknown_key for one that was not."""
+    if charge.grant == "unknown_key":
+        raise unknown_key("The key was deleted or rotated while the call ran.")
+    if charge.grant == "refused":
+        raise quota_exceeded(services, call, charge.free_used)
+    return limit_headers(services, charge.free_used)
+
+
+def quota_exceeded(services: Services, call: Call, free_used: int) -> Problem:
+    """The refusal of a key that has nothing left."""
+    now = services.clock()
+    return Problem(
+        "quota_exceeded",
+        f"The key has used its {services.limits.free_calls_per_day} free calls of {utc_day(now)} (UTC) and has no credits. "
+        f"Wait for midnight UTC, or see {services.base_url}/pricing.",
+        headers={
+            "Retry-After": str(day_end(now) - int(now)),
+            "PAYMENT-REQUIRED": payment_required_header(services, call),
+            **limit_headers(services, free_used),
+        },
+    )
+
+
+def limit_headers(services: Services, free_used: int) -> dict[str, str]:
+    """RateLimit-Policy and RateLimit, as draft-ietf-httpapi-ratelimit-headers has them."""
+    now, limit = services.clock(), services.limits.free_calls_per_day
+    return {
+        "RateLimit-Policy": f'"free";q={limit};w={DAY_S}',
+        "RateLimit": f'"free";r={max(0, limit - free_used)};t={day_end(now) - int(now)}',
+    }
+
+
+def payment_required_header(services: Services, call: Call) -> str:
+    """The x402 offer for this operation."""
+    facts, terms = services.facts, services.facts.x402
+    resource = {
+        "url": services.base_url + call.operation.path,
+        "description": call.operation.summary,
+        "mimeType": "application/json",
+        "serviceName": facts.service_name,
+        "tags": list(facts.service_tags),
+    }
+    offer = x402.offer(
+        amount=terms.amount,
+        network=terms.network,
+        asset=terms.asset,
+        asset_name=terms.asset_name,
+        asset_version=terms.asset_version,
+        pay_to=terms.pay_to,
+        max_timeout_seconds=terms.max_timeout_seconds,
+    )
+    return x402.header(x402.payment_required(x402.NO_PAYMENT, resource, [offer]))
+
+
+def unknown_key(detail: str) -> Problem:
+    """The refusal of a key that is not known."""
+    return Problem("unknown_key", detail, headers={"WWW-Authenticate": "Bearer"})
+
+
+async def _by_key(services: Services, authorization: str) -> Caller:
+    scheme, _, secret = authorization.partition(" ")
+    secret = secret.strip()
+    if scheme.lower() != "bearer" or not secret:
+        raise unknown_key("The Authorization header must be of the form `Bearer scr_...`.")
+    if not looks_right(secret):
+        raise unknown_key(
+            f"The key is mistyped: it must begin with `{PREFIX}`, have {LENGTH} characters and end in their checksum."
+        )
+    digest = secret_hash(secret)
+    allowance = await services.database.read(keys.find, digest, utc_day(services.clock()))
+    if allowance is None:
+        raise unknown_key("No key with this secret exists. It may have been deleted or rotated.")
+    return Caller(digest, allowance)

@@ -1,0 +1,33 @@
+"""What an adapter (REST, MCP) hands to the pipeline, and what it gets back. Knows nothing of HTTP servers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from api.contract import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request for one operation.
+
+    `read_body` gives the parsed body, or raises a Problem; the pipeline asks for it only when the caller is let in.
+    `authorization` and `payment` are the headers as sent. `address` is the client's IP address.
+    """
+
+    operation: Operation
+    request_id: str
+    address: str
+    read_body: Callable[[], Any]
+    authorization: str | None = None
+    payment: str | None = None
+    path: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A success: a JSON body, its status, and headers beside the ones that every response has."""
+
+    body: Mapping[str, Any]
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,102 @@
+"""API keys: rows by hash, never by secret."""
+
+from dataclasses import dataclass
+
+from api.store.database import Row, Tx
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKey:
+    """A key as stored. `created_at` is in epoch seconds; `email` is lower case."""
+
+    id: str
+    email: str
+    name: str
+    prefix: str
+    secret_hash: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a key may still use: `free_used` free calls of `day` are gone."""
+
+    key: StoredKey
+    free_used: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfUse:
+    """A key's answered calls on one UTC day, YYYY-MM-DD."""
+
+    day: str
+    judge: int
+    consensus: int
+
+
+_COLUMNS = "k.id, k.email, k.name, k.prefix, k.secret_hash, k.created_at"
+
+
+def _key(row: Row) -> StoredKey:
+    return StoredKey(
+        row["id"], row["email"], row["name"], row["prefix"], row["secret_hash"], row["created_at"]
+    )
+
+
+async def add(tx: Tx, key: StoredKey, cap: int) -> bool:
+    """Stores `key` unless its email already has `cap` keys; says whether it did."""
+    held = await tx.one("SELECT count(*) AS n FROM keys WHERE email = :email", email=key.email)
+    if held is not None and held["n"] >= cap:
+        return False
+    await tx.run(
+        """INSERT INTO keys (id, email, name, prefix, secret_hash, created_at)
+        VALUES (:id, :email, :name, :prefix, :secret_hash, :created_at)""",
+        id=key.id,
+        email=key.email,
+        name=key.name,
+        prefix=key.prefix,
+        secret_hash=key.secret_hash,
+        created_at=key.created_at,
+    )
+    return True
+
+
+async def find(tx: Tx, secret_hash: str, day: str) -> Allowance | None:
+    """The key with that hash and what it used on `day`, or None."""
+    row = await tx.one(
+        f"""SELECT {_COLUMNS}, coalesce(u.free, 0) AS free_used FROM keys k
+        LEFT JOIN daily_use u ON u.key_id = k.id AND u.day = :day
+        WHERE k.secret_hash = :secret_hash""",  # noqa: S608: the columns are a literal of ours
+        secret_hash=secret_hash,
+        day=day,
+    )
+    return None if row is None else Allowance(_key(row), row["free_used"])
+
+
+async def usage(tx: Tx, key_id: str, since: str) -> list[DayOfUse]:
+    """The key's days with calls from `since` on, newest first."""
+    rows = await tx.all(
+        """SELECT day, judge, consensus FROM daily_use
+        WHERE key_id = :key_id AND day >= :since ORDER BY day DESC""",
+        key_id=key_id,
+        since=since,
+    )
+    return [DayOfUse(row["day"], row["judge"], row["consensus"]) for row in rows]
+
+
+async def rotate(tx: Tx, old_hash: str, new_hash: str, prefix: str) -> StoredKey | None:
+    """Gives the key with `old_hash` a new secret; None when there is none, so that of two rotations one wins."""
+    row = await tx.one(
+        """UPDATE keys SET secret_hash = :new_hash, prefix = :prefix WHERE secret_hash = :old_hash
+        RETURNING id, email, name, prefix, secret_hash, created_at""",
+        old_hash=old_hash,
+        new_hash=new_hash,
+        prefix=prefix,
+    )
+    return None if row is None else _key(row)
+
+
+async def delete(tx: Tx, secret_hash: str) -> str | None:
+    """Deletes the key with that hash and all that hangs on it; its id, or None when there is none."""
+    row = await tx.one("DELETE FROM keys WHERE secret_hash = :secret_hash RETURNING id", secret_hash=secret_hash)
+    return None if row is None else str(row["id"])

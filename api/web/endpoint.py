@@ -1,0 +1,76 @@
+"""The REST adapter: a Request becomes a Call, its Reply or Problem becomes a Response."""
+
+import logging
+from typing import Any
+
+from api.core.client_address import Network, client_address
+from api.core.strict_json import MalformedJson, parse
+from api.problems import Problem
+from api.service.call import Call
+from api.service.dispatch import dispatch
+from api.service.services import Services
+from api.web.cors import Cors
+from api.web.request import Request
+from api.web.response import JSON_TYPE, Response, json_response, problem_response
+from api.web.routing import Router
+
+log = logging.getLogger(__name__)
+
+
+class Endpoint:
+    """Answers every request below the API's paths."""
+
+    def __init__(self, services: Services, cors: Cors, trusted_proxies: tuple[Network, ...]) -> None:
+        self._services, self._cors, self._trusted = services, cors, trusted_proxies
+        self._router = Router(services.contract)
+
+    async def answer(self, request: Request) -> Response:
+        """The response, whatever happens: what is no Problem is logged and answered as `internal`."""
+        cors = self._cors.headers(request.headers)
+        try:
+            return await self._answer(request)
+        except Problem as problem:
+            return problem_response(problem, self._services.problems, request.request_id, cors)
+        except Exception:
+            log.exception("internal error", extra={"request_id": request.request_id})
+            return problem_response(Problem("internal"), self._services.problems, request.request_id, cors)
+
+    async def _answer(self, request: Request) -> Response:
+        route = self._router.find(request.path)
+        if route is None:
+            raise Problem("not_found", "No operation of the API has this path. The reference is at /docs.")
+        if request.method == "OPTIONS":
+            return Response(204, self._cors.preflight(request.headers, route.methods))
+        operation = route.operation(request.method)
+        if operation is None:
+            allowed = ", ".join(route.methods)
+            raise Problem("method_not_allowed", f"This path takes {allowed}.", headers={"Allow": allowed})
+        call = Call(
+            operation=operation,
+            request_id=request.request_id,
+            address=client_address(request.peer, request.headers.get("X-Forwarded-For"), self._trusted),
+            read_body=lambda: read_json(request),
+            authorization=request.headers.get("Authorization"),
+            payment=request.headers.get("PAYMENT-SIGNATURE"),
+            path=route.values,
+        )
+        reply = await dispatch(self._services, call)
+        return json_response(reply.body, reply.status, {**self._cors.headers(request.headers), **reply.headers})
+
+
+def read_json(request: Request) -> Any:
+    """The body as strict JSON. Raises unsupported_media_type, missing_body, malformed_json."""
+    if not request.body:
+        raise Problem("missing_body")
+    media_type, _, parameters = request.headers.get("Content-Type", "").partition(";")
+    if media_type.strip().lower() != JSON_TYPE:
+        raise Problem("unsupported_media_type", f"Content-Type must be {JSON_TYPE}.")
+    charset = parameters.strip().lower().removeprefix("charset=").strip('"')
+    if charset not in ("", "utf-8", "utf8"):
+        raise Problem("unsupported_media_type", "JSON is sent in UTF-8; leave the charset out.")
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Problem("unsupported_media_type", "The body must not be compressed: leave Content-Encoding out.")
+    try:
+        return parse(request.body)
+    except MalformedJson as error:
+        raise Problem("malformed_json", str(error)) from None

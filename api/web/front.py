@@ -1,0 +1,52 @@
+"""The front door: sends a request to the API or to the site, bounds what is in flight, and adds what every response has."""
+
+from collections.abc import Mapping
+
+from api.problems import Problem, ProblemTable
+from api.web.endpoint import Endpoint
+from api.web.request import Request
+from api.web.response import Response, problem_response
+from api.web.static import Site
+
+MAX_BODY = 2 * 1024 * 1024
+MAX_IN_FLIGHT = 2_048
+MAX_BUFFERED = 256 * 1024 * 1024
+RETRY_AFTER_S = 1
+_API_PATHS = ("/v1/",)
+_EVERYWHERE = {"X-Content-Type-Options": "nosniff"}
+_HSTS = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
+
+
+class Front:
+    """Answers any request. `in_flight` counts requests being answered, `buffered` the bytes of bodies held."""
+
+    def __init__(self, endpoint: Endpoint, site: Site, problems: ProblemTable, *, https: bool) -> None:
+        self._endpoint, self._site, self._problems = endpoint, site, problems
+        self._always = _EVERYWHERE | (_HSTS if https else {})
+        self.in_flight = 0
+        self.buffered = 0
+
+    async def answer(self, request: Request) -> Response:
+        """The response, never an exception."""
+        if self.in_flight >= MAX_IN_FLIGHT:
+            return self.refuse("overloaded", request.request_id)
+        self.in_flight += 1
+        try:
+            response = await self._route(request)
+        finally:
+            self.in_flight -= 1
+        return Response(response.status, self._complete(response.headers, request.request_id), response.body)
+
+    def refuse(self, code: str, request_id: str) -> Response:
+        """A refusal that needs no look at the request: too large, or too much to do."""
+        wait = {"Retry-After": str(RETRY_AFTER_S)} if self._problems.kinds[code].status == 503 else {}
+        response = problem_response(Problem(code, headers=wait), self._problems, request_id, {})
+        return Response(response.status, self._complete(response.headers, request_id), response.body)
+
+    async def _route(self, request: Request) -> Response:
+        if request.path.startswith(_API_PATHS):
+            return await self._endpoint.answer(request)
+        return self._site.answer(request)
+
+    def _complete(self, headers: Mapping[str, str], request_id: str) -> dict[str, str]:
+        return {**self._always, **headers, "X-Request-Id": request_id}
