@@ -1,4 +1,5 @@
-"""The composition: configuration and content become services, a front door and a listening server. Everything is made here, once."""
+"""The composition: configuration and content become services, a front door and a listening server. Everything is
+made here, once."""
 
 import asyncio
 import logging
@@ -91,7 +92,8 @@ def secret_key(config: Config) -> bytes:
 
 
 def allowed_origins(config: Config, known: Facts, base_url: str, port: int) -> frozenset[str]:
-    """The browser origins that are let in. Bound to loopback, the server's own local ones too; the Host header never decides."""
+    """The browser origins that are let in. Bound to loopback, the server's own local ones too; the Host header
+    never decides."""
     local = {f"http://127.0.0.1:{port}", f"http://localhost:{port}"} if _is_loopback(config.host) else set()
     return frozenset({*known.origins, *config.allowed_origins, base_url} | local)
 
@@ -111,7 +113,8 @@ class App:
     port: int
 
     async def stop(self) -> None:
-        """Stops accepting, answers what is in flight and what still comes on open connections, then ends. Takes 10 s at most."""
+        """Stops accepting, answers what is in flight and what still comes on open connections, then ends. Takes 10
+        s at most."""
         self.connections.draining = True
         self.server.stop()
         deadline = time.monotonic() + STOP_SECONDS

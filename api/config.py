@@ -24,7 +24,8 @@ class ConfigFaults(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One variable: its default as text, how it is read, and what it means. `read` raises ValueError with what is wanted."""
+    """One variable: its default as text, how it is read, and what it means. `read` raises ValueError with what is
+    wanted."""
 
     name: str
     default: str
@@ -69,7 +70,13 @@ def _base_url(text: str) -> str:
     if not text:
         return ""
     parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.path.strip("/"):
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or parts.query
+        or parts.fragment
+        or parts.path.strip("/")
+    ):
         raise ValueError("an http or https URL without path, query or fragment, such as https://screwtape.ai")
     return text.rstrip("/")
 
@@ -111,12 +118,32 @@ SETTINGS = (
         _base_url,
         "Base of every absolute URL, for the build and the server alike. Unset: the one in content/site.yaml.",
     ),
-    Setting("DATABASE_URL", "sqlite:///var/screwtape.db", _database_url, "Where keys and counts are stored: `sqlite:///PATH`."),
-    Setting("SECRET_KEY", "", str, "Key for keyed hashes of what must not be stored. Unset: made once and kept beside the SQLite file."),
+    Setting(
+        "DATABASE_URL",
+        "sqlite:///var/screwtape.db",
+        _database_url,
+        "Where keys and counts are stored: `sqlite:///PATH`.",
+    ),
+    Setting(
+        "SECRET_KEY",
+        "",
+        str,
+        "Key for keyed hashes of what must not be stored. Unset: made once and kept beside the SQLite file.",
+    ),
     Setting("ALLOWED_ORIGINS", "", _origins, "Browser origins allowed beyond the site's own, separated by commas."),
-    Setting("TRUSTED_PROXIES", "", _networks, "Addresses whose X-Forwarded-For is believed, separated by commas. Unset: none."),
+    Setting(
+        "TRUSTED_PROXIES",
+        "",
+        _networks,
+        "Addresses whose X-Forwarded-For is believed, separated by commas. Unset: none.",
+    ),
     Setting("SIGNUPS_PER_HOUR", "10", _count, "Keys that one client address can make within an hour. 0: no limit."),
-    Setting("KEY_REQUESTS_PER_SECOND", "50", _count, "Requests a second of one key, with bursts of four times as many. 0: no limit."),
+    Setting(
+        "KEY_REQUESTS_PER_SECOND",
+        "50",
+        _count,
+        "Requests a second of one key, with bursts of four times as many. 0: no limit.",
+    ),
     Setting("LOG_LEVEL", "info", _log_level, "debug, info, warning or error. Logs are JSON lines on standard error."),
 )
 

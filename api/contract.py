@@ -1,4 +1,5 @@
-"""The one reader of content/openapi.yaml: operations, their rules, and the check of a body on the contract's own schemas."""
+"""The one reader of content/openapi.yaml: operations, their rules, and the check of a body on the contract's own
+schemas."""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -62,7 +63,7 @@ class BodySchema:
         return found[:MAX_FAULTS]
 
     def _read(self, error: jsonschema_rs.ValidationError) -> Iterator[Fault]:
-        path, kind = list(error.instance_path), error.kind
+        path, kind = list(error.instance_path), _kind(error)
         match kind.name:
             case "required":
                 yield Fault(pointer([*path, kind.property]), "is required and missing")
@@ -159,6 +160,11 @@ def resolve(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[s
             node = node[step]
         schema = node
     return schema
+
+
+def _kind(error: jsonschema_rs.ValidationError) -> Any:
+    """Typed as the base of all kinds, which lacks the members that each kind has."""
+    return error.kind
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -17,8 +17,9 @@ EXAMPLE_REQUEST_ID = "req_7Hc2kP9vXn4RtY1m"
 def public_document(
     contract: Contract, problems: ProblemTable, base_url: str, results: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The document that /openapi.json serves. `results` holds, by operation id, the computed 200 body of the operation's example."""
-    document = _without_private(contract.document)
+    """The document that /openapi.json serves. `results` holds, by operation id, the computed 200 body of the
+    operation's example."""
+    document: dict[str, Any] = _without_private(contract.document)
     document["servers"] = [{"url": base_url}]
     hidden = {operation.path for operation in contract.operations.values() if operation.operator}
     for path, item in list(document["paths"].items()):

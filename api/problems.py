@@ -20,7 +20,8 @@ class Fault:
 
 
 class Problem(Exception):
-    """A failure with a code of problems.yaml. `detail` speaks of this occurrence and holds no secret; "" means the title.
+    """A failure with a code of problems.yaml. `detail` speaks of this occurrence and holds no secret; "" means the
+    title.
 
     `headers` are sent with it; `extra` are further members of the document.
     """

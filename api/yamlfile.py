@@ -44,7 +44,7 @@ _StrictLoader.add_constructor("tag:yaml.org,2002:map", _mapping)
 def read_text(text: str, name: str, first_line: int = 1) -> Any:
     """The value of a YAML text. `first_line` is where the text begins in the file `name`. Raises YamlFault."""
     try:
-        return yaml.load(text, _StrictLoader)  # noqa: S506: a subclass of CSafeLoader makes no objects
+        return yaml.load(text, _StrictLoader)  # noqa: S506 - a subclass of CSafeLoader makes no objects
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line, mark.column) if mark else (0, 0)

@@ -1,1 +1,2 @@
-"""Pure code: the engines and the formats. No clock, environment, I/O or async; imports nothing of ours outside this package."""
+"""Pure code: the engines and the formats. No clock, environment, I/O or async; imports nothing of ours outside this
+package."""

@@ -9,8 +9,8 @@ Network = IPv4Network | IPv6Network
 def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[Network]) -> str:
     """The nearest address that is no trusted proxy's, walking X-Forwarded-For from its right end.
 
-    `peer` is the address of the connection. A header from an untrusted peer is not believed; an entry that is no address ends the
-    walk, since whoever wrote it could have written anything to its left as well.
+    `peer` is the address of the connection. A header from an untrusted peer is not believed; an entry that is no
+    address ends the walk, since whoever wrote it could have written anything to its left as well.
     """
     address = peer
     hops = [hop.strip() for hop in forwarded_for.split(",")] if forwarded_for else []
@@ -25,7 +25,8 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[Netwo
 
 
 def signup_network(address: str) -> str:
-    """What the sign-up limit counts by: the address, or the /64 of an IPv6 one, since a single host is given a whole /64."""
+    """What the sign-up limit counts by: the address, or the /64 of an IPv6 one, since a single host is given a
+    whole /64."""
     try:
         parsed = ip_address(address)
     except ValueError:

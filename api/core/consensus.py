@@ -47,7 +47,8 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Consensus:
-    """The result. `clusters` stand in the order of their first members; `winner` is the largest, the earlier on a tie."""
+    """The result. `clusters` stand in the order of their first members; `winner` is the largest, the earlier on a
+    tie."""
 
     answers: tuple[Answer, ...]
     clusters: tuple[Cluster, ...]

@@ -1,7 +1,7 @@
 """Pure. The shape of API keys and of ids; randomness comes in from outside.
 
-A key is `scr_`, 36 random base62 characters (214 bits) and 6 base62 characters of the CRC-32 of all before them. The checksum lets
-clients and secret scanners tell a typing error from a dead key without asking; it protects nothing.
+A key is `scr_`, 36 random base62 characters (214 bits) and 6 base62 characters of the CRC-32 of all before them.
+The checksum lets clients and secret scanners tell a typing error from a dead key without asking; it protects nothing.
 """
 
 import hashlib

@@ -1,7 +1,8 @@
 """Pure. Reads JSON that every reader understands alike (RFC 7493, I-JSON), with bounds.
 
-orjson already refuses NaN, infinities, lone surrogates, invalid UTF-8, a byte order mark and trailing bytes. It keeps the last
-of duplicate keys and turns integers beyond 64 bits into floats, both in silence; those, NUL and deep nesting are refused here.
+orjson already refuses NaN, infinities, lone surrogates, invalid UTF-8, a byte order mark and trailing bytes. It
+keeps the last of duplicate keys and turns integers beyond 64 bits into floats, both in silence; those, NUL and deep
+nesting are refused here.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Pure. Tokens, stems and stopwords of the consensus engine (PRODUCT.md section 6).
 
-The judge has a richer normaliser of its own in `api.core.judge`; this one is part of the documented consensus rules and never
-changes without them.
+The judge has a richer normaliser of its own in `api.core.judge`; this one is part of the documented consensus rules
+and never changes without them.
 """
 
 import re
@@ -11,20 +11,21 @@ _TOKEN = re.compile(r"[^\W_]{2,}")
 
 STOPWORDS = frozenset(
     """
-    about above after again all also am an and any are as at be because been before being below between both but by can could
-    did do does doing down dur each for from had has hav have he her here him his how if in into is it its just may me might
-    more most must my of off on once only or other our out over own same shall she should so some such than that the their them
-    then there these they this those through to too under until up upon us very was we were what when where which while who
-    whom whose why will with would you your
+    about above after again all also am an and any are as at be because been before being below between both but
+    by can could did do does doing down dur each for from had has hav have he her here him his how if in into is
+    it its just may me might more most must my of off on once only or other our out over own same shall she
+    should so some such than that the their them then there these they this those through to too under until up
+    upon us very was we were what when where which while who whom whose why will with would you your
     """.split()
 )
-"""English function words, as stems ("dur" is "during", "hav" is "having"). They carry no agreement. Negations (not, no, never,
-without) are kept as tokens on purpose: they turn an answer round. Published in the docs."""
+"""English function words, as stems ("dur" is "during", "hav" is "having"). They carry no agreement. Negations (not,
+no, never, without) are kept as tokens on purpose: they turn an answer round. Published in the docs."""
 
 
 @lru_cache(maxsize=65_536)
 def stem(token: str) -> str:
-    """Cuts inflections: `ing` from tokens longer than 5, then `ed` longer than 4, then `s` longer than 4 and not after `s`.
+    """Cuts inflections: `ing` from tokens longer than 5, then `ed` longer than 4, then `s` longer than 4 and not
+    after `s`.
 
     Each step works on what the one before left: "landings" has no `ing` at its end and becomes "landing", no further.
     """
@@ -38,5 +39,6 @@ def stem(token: str) -> str:
 
 
 def tokens(text: str) -> frozenset[str]:
-    """The distinct stemmed content tokens of `text`: runs of two or more letters or digits of any script, lowercased."""
+    """The distinct stemmed content tokens of `text`: runs of two or more letters or digits of any script,
+    lowercased."""
     return frozenset(map(stem, _TOKEN.findall(text.lower()))) - STOPWORDS

@@ -11,8 +11,8 @@ NO_PAYMENT = "PAYMENT-SIGNATURE header is required"
 def offer(
     *, amount: str, network: str, asset: str, asset_name: str, asset_version: str, pay_to: str, max_timeout_seconds: int
 ) -> dict[str, Any]:
-    """One `accepts` entry of the exact scheme. `asset_name` and `asset_version` are the asset's EIP-712 domain: a wrong one
-    breaks every signature."""
+    """One `accepts` entry of the exact scheme. `asset_name` and `asset_version` are the asset's EIP-712 domain: a
+    wrong one breaks every signature."""
     return {
         "scheme": "exact",
         "network": network,

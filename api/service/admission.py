@@ -25,7 +25,8 @@ class Caller:
 
 
 async def authenticate(services: Services, call: Call) -> Caller | None:
-    """The caller, or None for an operation that needs none. Raises missing_key, unknown_key, payment_required, payment_unavailable."""
+    """The caller, or None for an operation that needs none. Raises missing_key, unknown_key, payment_required,
+    payment_unavailable."""
     operation = call.operation
     if operation.auth == "none":
         return None
@@ -53,7 +54,7 @@ def limit_rate(services: Services, caller: Caller) -> None:
     if wait is not None:
         raise Problem(
             "rate_limited",
-            f"The key may make {services.key_rate.per_second:g} requests a second, and {services.key_rate.burst} at once.",
+            f"The key may make {services.key_rate.per_second:g} requests a second and {services.key_rate.burst} at once.",
             headers={"Retry-After": str(ceil(wait))},
         )
 
@@ -78,7 +79,7 @@ def quota_exceeded(services: Services, call: Call, free_used: int) -> Problem:
     now = services.clock()
     return Problem(
         "quota_exceeded",
-        f"The key has used its {services.limits.free_calls_per_day} free calls of {utc_day(now)} (UTC) and has no credits. "
+        f"The key has used its {services.limits.free_calls_per_day} free calls of {utc_day(now)} and has no credits. "
         f"Wait for midnight UTC, or see {services.base_url}/pricing.",
         headers={
             "Retry-After": str(day_end(now) - int(now)),

@@ -1,4 +1,5 @@
-"""The one pipeline: credential, rate limit, body, quota, work, charge. Adapters turn a Call into it and its Reply into bytes."""
+"""The one pipeline: credential, rate limit, body, quota, work, charge. Adapters turn a Call into it and its Reply
+into bytes."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Runs an engine where it stalls nobody: small inputs at once on the event loop, large ones in worker processes.
 
-A consensus of three short answers takes tens of microseconds, less than handing it to another process; the largest accepted one
-takes 100 ms, in which no other request would be answered.
+A consensus of three short answers takes tens of microseconds, less than handing it to another process; the largest
+accepted one takes 100 ms, in which no other request would be answered.
 """
 
 import asyncio

@@ -70,9 +70,7 @@ async def read(services: Services, call: Call, caller: Caller, body: Any) -> Rep
 async def rotate(services: Services, call: Call, caller: Caller, body: Any) -> Reply:
     """POST /v1/keys/me/rotate. Of two at once one wins; the other's secret is dead by then, which is a 401."""
     secret = new_secret(services.random_bytes)
-    key = await services.database.write(
-        keys.rotate, caller.secret_hash, secret_hash(secret), shown_prefix(secret)
-    )
+    key = await services.database.write(keys.rotate, caller.secret_hash, secret_hash(secret), shown_prefix(secret))
     if key is None:
         raise unknown_key("The key was deleted or rotated meanwhile.")
     return Reply(_new_key(key, secret), headers=limit_headers(services, caller.allowance.free_used))
@@ -96,7 +94,8 @@ class _Added:
 
 
 async def _add(tx: Tx, key: keys.StoredKey, cap: int, address: str, now: int, limit: int) -> _Added:
-    """Counts the sign-up even when the email has its keys: else the answer would tell, without limit, which emails have."""
+    """Counts the sign-up even when the email has its keys: else the answer would tell, without limit, which emails
+    have."""
     if limit:
         wait = await signups.take(tx, address, now, limit)
         if wait is not None:

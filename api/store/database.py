@@ -1,7 +1,8 @@
 """What the store asks of a database: functions of a transaction, run whole or not at all.
 
-Store functions are `async def f(tx, ...)` with nothing but SQL inside, so that a driver may run one again after a conflict. They
-write portable SQL with `:name` parameters. Two drivers stand behind the same `Database`: SQLite here, PostgreSQL beside it.
+Store functions are `async def f(tx, ...)` with nothing but SQL inside, so that a driver may run one again after a
+conflict. They write portable SQL with `:name` parameters. Two drivers stand behind the same `Database`: SQLite
+here, PostgreSQL beside it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -13,7 +14,8 @@ Row = Mapping[str, Any]
 
 
 class StorageUnavailable(Exception):
-    """The database did not answer, or could not take a write: locked for too long, full, read-only, gone. Nothing was done."""
+    """The database did not answer, or could not take a write: locked for too long, full, read-only, gone. Nothing
+    was done."""
 
 
 class NewerSchema(Exception):
@@ -33,7 +35,8 @@ class Tx(Protocol):
         """All rows."""
 
     def table(self, **columns: str) -> str:
-        """SQL that reads the JSON array of objects in `:rows` as a table. `columns` gives each column's type, TEXT or BIGINT.
+        """SQL that reads the JSON array of objects in `:rows` as a table. `columns` gives each column's type, TEXT
+        or BIGINT.
 
         For set-based statements: `INSERT INTO t SELECT a, n FROM {tx.table(a="TEXT", n="BIGINT")} AS r WHERE true`.
         """
@@ -45,15 +48,16 @@ class Database(Protocol):
     async def write(self, fn: Callable[Concatenate[Tx, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `fn` in a transaction of its own, serialisable, and commits durably before it returns.
 
-        The transaction goes on to its end when the caller is cancelled. Raises StorageUnavailable, or what `fn` raises, with
-        nothing written.
+        The transaction goes on to its end when the caller is cancelled. Raises StorageUnavailable, or what `fn`
+        raises, with nothing written.
         """
 
     async def read(self, fn: Callable[Concatenate[Tx, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `fn` on one consistent state without writing. Raises StorageUnavailable."""
 
     async def scrub(self) -> None:
-        """Removes what deleted rows left in the files, where the database leaves anything. Raises StorageUnavailable."""
+        """Removes what deleted rows left in the files, where the database leaves anything. Raises
+        StorageUnavailable."""
 
     async def close(self) -> None:
         """Ends all connections. Open transactions end first."""

@@ -1,7 +1,7 @@
 """One durable commit shared by all calls in flight.
 
-While one batch commits, the next one gathers; there is no timer, since waiting for more calls would only cost latency. An item's
-answer is given after the commit that holds it, never before.
+While one batch commits, the next one gathers; there is no timer, since waiting for more calls would only cost
+latency. An item's answer is given after the commit that holds it, never before.
 """
 
 import asyncio
@@ -42,7 +42,8 @@ class GroupCommit(Generic[Item, Outcome]):
     async def submit(self, item: Item) -> Outcome:
         """Records `item` and returns its outcome once it is durable.
 
-        Raises QueueFull, or what `commit` raised. An item whose caller is cancelled before its batch begins is not recorded.
+        Raises QueueFull, or what `commit` raised. An item whose caller is cancelled before its batch begins is not
+        recorded.
         """
         if len(self._waiting) >= MAX_WAITING:
             raise QueueFull

@@ -1,6 +1,7 @@
 """The schema's versions: numbered SQL files, applied forward, once, in one transaction.
 
-The SQL of the files is portable: TEXT ids and days, BIGINT counts and epoch seconds, no types that only one database has.
+The SQL of the files is portable: TEXT ids and days, BIGINT counts and epoch seconds, no types that only one
+database has.
 """
 
 from functools import cache
@@ -22,7 +23,8 @@ def steps() -> tuple[tuple[int, tuple[str, ...]], ...]:
 
 
 async def migrate(database: Database) -> int:
-    """Brings the schema to the newest version and returns it. Raises NewerSchema when the database is ahead of this program."""
+    """Brings the schema to the newest version and returns it. Raises NewerSchema when the database is ahead of this
+    program."""
     return await database.write(_migrate)
 
 

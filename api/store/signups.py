@@ -8,7 +8,8 @@ WINDOW_S = 3_600
 async def take(tx: Tx, address: str, now: int, limit: int) -> int | None:
     """Counts one sign-up of `address`; None when it was within `limit`, else the seconds until the next one is let in.
 
-    A window opens with the first sign-up and lasts an hour. One statement decides, so that parallel sign-ups can't pass it together.
+    A window opens with the first sign-up and lasts an hour. One statement decides, so that parallel sign-ups can't
+    pass it together.
     """
     taken = await tx.one(
         """INSERT INTO signups (address, opened_at, count) VALUES (:address, :now, 1)

@@ -1,8 +1,9 @@
 """SQLite through aiosqlite: one file in WAL mode, one writing and one reading connection a process.
 
-- Transactions begin IMMEDIATE: a deferred one that turns into a write fails at once when another writer is there, in spite of the
-  busy timeout.
-- A cancelled statement keeps running in its thread and a cancelled transaction would stay open, so transactions are shielded.
+- Transactions begin IMMEDIATE: a deferred one that turns into a write fails at once when another writer is there,
+  in spite of the busy timeout.
+- A cancelled statement keeps running in its thread and a cancelled transaction would stay open, so transactions are
+  shielded.
 - synchronous=FULL: an answer leaves after its commit, and the commit must outlive the machine.
 - secure_delete: a deleted key leaves nothing in the file; `scrub` clears the write-ahead log as well.
 """
@@ -51,7 +52,7 @@ class SqliteTx:
 
     def table(self, **columns: str) -> str:
         picked = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in columns)
-        return f"(SELECT {picked} FROM json_each(:rows))"  # noqa: S608: column names are literals of ours
+        return f"(SELECT {picked} FROM json_each(:rows))"
 
 
 class SqliteDatabase:

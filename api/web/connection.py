@@ -1,13 +1,14 @@
 """One exchange on a Tornado connection: reads a request within its bounds, and writes the response.
 
-This speaks Tornado's HTTPMessageDelegate and not RequestHandler, which costs half as much again per request and answers oversize
-bodies with a bare 400.
+This speaks Tornado's HTTPMessageDelegate and not RequestHandler, which costs half as much again per request and
+answers oversize bodies with a bare 400.
 """
 
 import asyncio
 import os
 import time
 from functools import lru_cache
+from http.client import responses
 
 from tornado.http1connection import HTTP1Connection
 from tornado.httputil import (
@@ -17,7 +18,6 @@ from tornado.httputil import (
     RequestStartLine,
     ResponseStartLine,
     format_timestamp,
-    responses,
 )
 
 from api.core.secrets import new_id
@@ -27,7 +27,8 @@ from api.web.response import Response
 
 WRITE_SECONDS = 15
 DRAIN_BYTES = 4 * MAX_BODY
-"""How much of a refused body is still read, so that a client that sends before it reads gets the refusal and no reset."""
+"""How much of a refused body is still read, so that a client that sends before it reads gets the refusal and no
+reset."""
 
 
 class Connections(HTTPServerConnectionDelegate):
@@ -39,7 +40,7 @@ class Connections(HTTPServerConnectionDelegate):
         self.open_exchanges: set[Exchange] = set()
 
     def start_request(self, server_conn: object, request_conn: object) -> HTTPMessageDelegate:
-        assert isinstance(request_conn, HTTP1Connection)  # noqa: S101: the only kind that HTTPServer makes
+        assert isinstance(request_conn, HTTP1Connection)  # noqa: S101 - the only kind that HTTPServer makes
         return Exchange(self, request_conn)
 
 
@@ -56,7 +57,7 @@ class Exchange(HTTPMessageDelegate):
         self._task: asyncio.Task[None] | None = None
 
     def headers_received(self, start_line: object, headers: HTTPHeaders) -> None:
-        assert isinstance(start_line, RequestStartLine)  # noqa: S101: a server reads requests
+        assert isinstance(start_line, RequestStartLine)  # noqa: S101 - a server reads requests
         self._start_line, self._headers = start_line, headers
         self._connections.open_exchanges.add(self)
         length = headers.get("Content-Length", "")
@@ -107,8 +108,8 @@ class Exchange(HTTPMessageDelegate):
         self._end(close=self._connections.draining)
 
     def _refuse(self, code: str) -> None:
-        """Writes the refusal now, before the body is in. It ends when the client has sent its body, or enough of it: closing
-        with unread bytes would reset the connection and could take the refusal with it."""
+        """Writes the refusal now, before the body is in. It ends when the client has sent its body, or enough of
+        it: closing with unread bytes would reset the connection and could take the refusal with it."""
         self._refused = True
         self._release()
         self._send(self._front.refuse(code, self._request_id), close=True)

@@ -7,8 +7,8 @@ from tornado.httputil import HTTPHeaders
 
 _ALLOW_HEADERS = "Authorization, Content-Type, Idempotency-Key, PAYMENT-SIGNATURE"
 _EXPOSE = (
-    "X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, Allow, PAYMENT-REQUIRED, PAYMENT-RESPONSE, "
-    "Idempotency-Replayed"
+    "X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, Allow, "
+    "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Idempotency-Replayed"
 )
 _PREFLIGHT_AGE_S = 7_200
 _VARY = {"Vary": "Origin"}

@@ -1,4 +1,5 @@
-"""The front door: sends a request to the API or to the site, bounds what is in flight, and adds what every response has."""
+"""The front door: sends a request to the API or to the site, bounds what is in flight, and adds what every response
+has."""
 
 from collections.abc import Mapping
 

@@ -57,7 +57,8 @@ class Site:
 
     @classmethod
     def load(cls, dist: Path, problems: ProblemTable) -> "Site":
-        """Reads the files that the manifest lists. Raises OSError or ValueError when a listed file is missing or the manifest broken."""
+        """Reads the files that the manifest lists. Raises OSError or ValueError when a listed file is missing or
+        the manifest broken."""
         manifest = dist / "manifest.json"
         if not manifest.is_file():
             return cls({}, problems)
@@ -93,7 +94,9 @@ class Site:
         page = self._assets.get(NOT_FOUND_PAGE)
         if page is not None and request.method in ("GET", "HEAD") and wants_html(accept):
             return _respond(page, request, 404)
-        raise Problem("not_found", "Neither the site nor the API has this path. The site's pages are listed in /llms.txt.")
+        raise Problem(
+            "not_found", "Neither the site nor the API has this path. The site's pages are listed in /llms.txt."
+        )
 
 
 def _respond(asset: Asset, request: Request, status: int) -> Response:
