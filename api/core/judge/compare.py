@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from api.core.judge.facts import AT_LEAST, AT_MOST, NEAR, Number
+from api.core.judge.facts import AT_LEAST, AT_MOST, EXACT, NEAR, Number
 from api.core.judge.lexicon import UNITS
 from api.core.judge.numerals import Numeral, is_year, tidy
 
@@ -34,6 +34,8 @@ def same_number(claim: Number, other: Number) -> bool:
 def _same_value(value: float, known: float, claim: Number, other: Number) -> bool:
     if value == known:
         return True
+    if claim.bound == other.bound != EXACT:
+        return False
     if claim.bound == NEAR and not _dated(claim):
         return abs(value - known) <= _NEAR * max(abs(value), abs(known))
     if claim.bound == AT_LEAST:

@@ -12,7 +12,7 @@ from typing import Final
 from api.core.judge.align import Alignment
 from api.core.judge.antonyms import OPPOSITES
 from api.core.judge.compare import compatible, dimension, found_in, same_number
-from api.core.judge.facts import Dated, Name, Number, Parsed
+from api.core.judge.facts import Dated, Number, Parsed
 from api.core.judge.index import Evidence, Sentence
 
 #: How much of the claim the best sentence must have before it can contradict ...
@@ -109,6 +109,7 @@ def _stated(dated: Dated, claimed: list[Dated]) -> bool:
 def _names(parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: Evidence, faults: Faults) -> None:
     stems = set(alignment.content)
     rivals = [n for n in sentence.parsed.names if n.stem not in stems and n.stem[0] != "#"]
+    strong = alignment.best >= ELSEWHERE_FROM and alignment.pairs >= PAIRS_FROM
     seen: set[str] = set()
     for name in parsed.names:
         stem = alignment.content[name.at]
@@ -117,13 +118,13 @@ def _names(parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: E
         seen.add(stem)
         known = stem in evidence.counts
         if not known:
-            if name.opening and not rivals:
+            if name.opening and not (rivals and strong):
                 continue
             if rivals and alignment.best >= NAME_FROM:
                 faults.hard.append(f"{name.shown} is not {rivals[0].shown}")
             else:
                 faults.soft.append(name.shown)
-        elif rivals and alignment.best >= ELSEWHERE_FROM and alignment.pairs >= PAIRS_FROM:
+        elif rivals and strong:
             faults.hard.append(f"{name.shown} is not {rivals[0].shown}")
 
 

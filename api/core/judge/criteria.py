@@ -13,43 +13,20 @@ Alternatives in one criterion are parted by " | ": `Cherry Hill | New Jersey` is
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
-from api.core.judge.facts import Number, Parsed
+from api.core.judge.facts import Number
 from api.core.judge.lexicon import CRITERION_VERBS, PROHIBITIONS
 from api.core.judge.model import CriterionFinding
 from api.core.judge.normalise import fold, squeeze
 from api.core.judge.numerals import read_numeral
 from api.core.judge.parse import parse
+from api.core.judge.phrases import MET_FROM, Output, lacking, recall
 from api.core.judge.reasons import quote
 from api.core.judge.structured import is_json
-from api.core.judge.words import tokenise
 
-#: A phrase is met when this share of its weight stands in the output.
-MET_FROM: Final = 0.6
-_HEAVY: Final = 2.0
-_MISSPELT: Final = 0.8
-_SURNAME: Final = 0.7
-_SHORTEST_MISSPELT: Final = 5
 _EXACT: Final = re.compile(r"(contains|not|max_words|number)\s*:\s*(.*)$", re.IGNORECASE | re.DOTALL)
 _NUMBER: Final = re.compile(r"([-−]?[^\s]+)(?:\s*(?:\+/-|\+-|±)\s*([^\s]+))?$")
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """The output as the criteria read it."""
-
-    text: str
-    squeezed: str
-    parsed: Parsed
-    stems: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str) -> Output:
-        """Reads an output as one sentence."""
-        parsed = parse(text)
-        return cls(text, squeeze(text), parsed, frozenset(parsed.content))
 
 
 def check_criterion(criterion: str, output: Output) -> CriterionFinding:
@@ -67,12 +44,12 @@ def check_criterion(criterion: str, output: Output) -> CriterionFinding:
         why = f"the output has {quote(forbidden)}" if present else f"the output does not have {quote(forbidden)}"
         return _finding(criterion, not present, why, broken=present)
     alternatives = _alternatives(text)
-    scores = [_recall(alternative, output) for alternative in alternatives]
+    scores = [recall(alternative, output) for alternative in alternatives]
     score = max(scores)
     best = alternatives[scores.index(score)]
     if score >= MET_FROM:
         return CriterionFinding(criterion, True, f"the output has {quote(best)}", round(score, 4))
-    return CriterionFinding(criterion, False, f"the output lacks {_lacking(best, output)}", round(score, 4))
+    return CriterionFinding(criterion, False, f"the output lacks {lacking(best, output)}", round(score, 4))
 
 
 def _finding(criterion: str, met: bool, why: str, *, broken: bool) -> CriterionFinding:
@@ -166,77 +143,3 @@ def _has(phrase: str, output: Output) -> bool:
         bool(content) and all(stem in output.stems for stem in content)
         for content in (parse(part).content for part in _alternatives(phrase))
     )
-
-
-def _weights(parsed: Parsed) -> dict[str, float]:
-    """Stem -> weight: numbers and names weigh double."""
-    names = {name.stem for name in parsed.names if not name.opening}
-    return {stem: _HEAVY if stem[0] in "#@" or stem in names else 1.0 for stem in parsed.content}
-
-
-def _without_verbs(text: str) -> str:
-    """The phrase without the instruction in front of it ("mentions the price" asks for the price)."""
-    words = text.split()
-    while len(words) > 1 and fold(words[0]).strip(":") in CRITERION_VERBS | {"the", "that", "a"}:
-        words.pop(0)
-    return " ".join(words)
-
-
-def _recall(phrase: str, output: Output) -> float:
-    """Weighted share of the phrase's stems that the output has, 0..1."""
-    plain = squeeze(phrase).strip(" .\"'")
-    if plain and _stands_in(plain, output.squeezed):
-        return 1.0
-    parsed = parse(_without_verbs(phrase))
-    if not parsed.content:
-        return 1.0 if plain in output.squeezed else 0.0
-    weights = _weights(parsed)
-    hit = sum(weight * _presence(stem, output.stems) for stem, weight in weights.items())
-    recall = hit / sum(weights.values())
-    if len(weights) > 1 and parsed.names and parsed.names[-1].at == len(parsed.content) - 1:
-        last = parsed.content[-1]
-        if last in output.stems and last[0] not in "#@":
-            recall = max(recall, _SURNAME)
-    return recall
-
-
-def _stands_in(phrase: str, text: str) -> bool:
-    """Whether `phrase` stands in `text` at word boundaries."""
-    at = text.find(phrase)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(phrase) : at + len(phrase) + 1]
-        if not (before.isalnum() and phrase[0].isalnum() and before.isascii()) and not (
-            after.isalnum() and phrase[-1].isalnum() and after.isascii()
-        ):
-            return True
-        at = text.find(phrase, at + 1)
-    return False
-
-
-def _presence(stem: str, stems: frozenset[str]) -> float:
-    if stem in stems:
-        return 1.0
-    if len(stem) < _SHORTEST_MISSPELT or stem[0] in "#@":
-        return 0.0
-    return _MISSPELT if any(one_edit(stem, other) for other in stems) else 0.0
-
-
-def one_edit(one: str, other: str) -> bool:
-    """Whether two different words are one letter inserted, dropped or replaced apart."""
-    if abs(len(one) - len(other)) > 1 or len(other) < _SHORTEST_MISSPELT - 1 or other[0] in "#@":
-        return False
-    at = 0
-    shortest = min(len(one), len(other))
-    while at < shortest and one[at] == other[at]:
-        at += 1
-    return one[at:] == other[at + 1 :] or one[at + 1 :] == other[at:] or one[at + 1 :] == other[at + 1 :]
-
-
-def _lacking(phrase: str, output: Output) -> str:
-    """The words of the phrase that the output does not have, quoted."""
-    absent = []
-    for token in tokenise(phrase):
-        content = parse(token).content
-        if content and not any(_presence(stem, output.stems) for stem in content):
-            absent.append(token)
-    return ", ".join(quote(token) for token in dict.fromkeys(absent)) or quote(phrase)

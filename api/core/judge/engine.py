@@ -9,13 +9,14 @@ from api.core.judge import reasons
 from api.core.judge.align import align
 from api.core.judge.claims import Claim, split_claims
 from api.core.judge.conflicts import find_faults
-from api.core.judge.criteria import Output, check_criterion
+from api.core.judge.criteria import check_criterion
 from api.core.judge.equations import disputed, equations
 from api.core.judge.facts import Parsed
 from api.core.judge.index import Evidence
 from api.core.judge.model import ClaimFinding, Judgement, Status
 from api.core.judge.normalise import squeeze
 from api.core.judge.parse import parse
+from api.core.judge.phrases import Output
 from api.core.judge.verdict import Checked, Findings, decide
 
 SUPPORTED_FROM: Final = 0.62
@@ -33,7 +34,7 @@ def judge(
     index = Evidence(items)
     false_sums, derived = _equations(claims)
     checked = [one for claim in claims if (one := _check(claim, agent_output, index, derived))] if index.sentences else []
-    output = Output.of(agent_output)
+    output = Output(agent_output, task)
     found = [check_criterion(criterion, output) for criterion in criteria]
     verbatim = bool(index.sentences) and bool(output.parsed.content) and _verbatim(agent_output, index)
     return decide(Findings(agent_output, items, checked, found, false_sums, verbatim, bool(output.parsed.content)))

@@ -210,6 +210,16 @@ PROHIBITIONS: Final = (
     "avoid", "avoids", "no mention of", "without", "free of", "no",
 )  # fmt: skip
 
+#: Words that open a sentence with a capital and name nobody.
+OPENERS: Final = _words(
+    """yes yeah yep nah oh wow well sure okay hey hi hello please thanks however overall additionally moreover furthermore
+    therefore thus hence meanwhile nevertheless nonetheless according currently recently initially originally finally
+    eventually interestingly fortunately unfortunately specifically generally typically usually often sometimes perhaps
+    maybe similarly likewise consequently subsequently ultimately notably importantly actually basically essentially"""
+)
+#: Titles before a name. Leaving one out, or adding one, does not change who is meant.
+TITLES: Final = _words("sir dame dr mr mrs ms miss prof professor doctor mister rev saint st president king queen lord")
+
 #: Words that make a sentence talk about an equation instead of stating it.
 DISPUTED: Final = _words("not false wrong incorrect untrue error mistake mistaken instead never isn't")
 

@@ -42,6 +42,8 @@ def parse(text: str) -> Parsed:
             names.append(Name(word[2], token, len(content)))
             content.append(word[2])
         else:
+            if word[6]:
+                polar.append(word[1])
             resume = read_quantity(tokens, index, word, parsed)
     return parsed
 

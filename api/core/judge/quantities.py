@@ -12,6 +12,8 @@ from api.core.judge.words import HEDGE, MONTH, NUMBER_WORD, NUMERAL_TOKEN, UNSPA
 
 _SMALL_ORDINALS: Final[dict[str, int]] = {"first": 1, "second": 2, **lexicon.ORDINALS}
 _BIG_SCALES: Final = 1000
+#: "the 90s" are the 1990s.
+_DECADES: Final = frozenset((20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0))
 
 
 def read_quantity(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
@@ -188,6 +190,8 @@ def _with_scale(tokens: list[str], index: int, numeral: Numeral, parsed: Parsed)
         scaled = True
         after += 1
         factor = _scale(tokens, after, False) if factor < _BIG_SCALES else 0.0
+    if not scaled and readings[0] in _DECADES and tokens[after : after + 1] == ["s"]:
+        readings = (1900 + readings[0],)
     ordinal = _folded(tokens, after) in lexicon.ORDINAL_SUFFIXES
     if _folded(tokens, index - 1) in ("-", "−"):
         readings = tuple(-value for value in readings)

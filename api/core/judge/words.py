@@ -49,6 +49,11 @@ _ANY: Final = re.compile(
 )
 
 
+_SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+#: Raised digits behind a word longer than this are a footnote mark; behind a shorter one, a power (km²).
+_FOOTNOTED: Final = 4
+
+
 class Word(NamedTuple):
     """One token, classed. `stem` is what overlaps compare; `entity` 2: a name wherever it stands, 1: a name unless
     it opens the sentence, 0: no name. `value` is a number word's value or a month's number. `polar`: a function word
@@ -123,6 +128,9 @@ _HEDGES: Final = lexicon.APPROXIMATE | lexicon.LOWER_BOUND | lexicon.UPPER_BOUND
 
 
 def _classify_word(token: str, folded: str) -> Word:
+    if len(token) > _FOOTNOTED and token[-1] in _SUPERSCRIPTS:
+        token = token.rstrip(_SUPERSCRIPTS)
+        folded = fold(token)
     if folded in lexicon.NEGATION or folded.endswith("n't"):
         return _word(NEGATION, folded)
     if folded in _VALUES:
@@ -141,6 +149,6 @@ def _classify_word(token: str, folded: str) -> Word:
         return _word(STOP, folded)
     alias = lexicon.ALIASES.get(folded, folded)
     entity = 0
-    if capital:
+    if capital and folded not in lexicon.OPENERS:
         entity = 2 if len(token) > 1 and (token.isupper() or not token[1:].islower()) and token[1:2] != "'" else 1
     return _word(CONTENT, folded, stem(alias), entity, negates=folded in lexicon.NEGATING_CONTENT)
