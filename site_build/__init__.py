@@ -1,0 +1,1 @@
+"""Builds the site: content/ and templates/ in, dist/ out. Run it with `python -m site_build`."""

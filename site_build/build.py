@@ -1,0 +1,31 @@
+"""One build: load, render, check, write. Everything is made in memory first, so a fault writes nothing."""
+
+from pathlib import Path
+
+from site_build import tree
+from site_build.cache import Cache
+from site_build.check import check
+from site_build.faults import BuildFailed
+from site_build.load import Loader, shown
+from site_build.model import Source
+from site_build.render import render
+from site_build.write import files_of, refuse_foreign, same, write
+
+
+def build(content: Path, templates: Path, out: Path, base_url: str, date: str, cache_file: Path | None, inputs: str) -> str:
+    """Builds the site into `out` and says what was done in a line. Raises BuildFailed with every fault."""
+    refuse_foreign(out)
+    cache = Cache(cache_file, tree.code_digest())
+    try:
+        site = Loader(content, templates).load(base_url, date)
+        outputs = render(site, cache)
+        contract_file = content / "openapi.yaml"
+        if faults := check(site, outputs, Source(shown(contract_file), contract_file.read_text(encoding="utf-8"))):
+            raise BuildFailed(faults)
+        files = files_of(outputs, site.base_url, inputs, cache)
+    finally:
+        cache.close()
+    if same(out, files):
+        return f"{shown(out)} is up to date: {len(outputs)} addresses"
+    write(out, files)
+    return f"{shown(out)} built: {len(outputs)} addresses, {len(files)} files"

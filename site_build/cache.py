@@ -1,0 +1,65 @@
+"""What a build may reuse of earlier ones, by the hash of what it was made from. Losing it costs time and nothing else."""
+
+import hashlib
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+
+LARGEST = 128 * 1024 * 1024
+"""Bytes after which the file is begun anew: entries are never deleted one by one."""
+
+
+class Cache:
+    """A table of bytes by key. `salt` is whatever else decides a value, such as the builder's own source."""
+
+    def __init__(self, path: Path | None, salt: str) -> None:
+        """Without a path nothing is kept."""
+        self._salt = salt.encode()
+        self._new: list[tuple[bytes, bytes]] = []
+        self._db = _open(path) if path else None
+
+    def key(self, kind: str, content: bytes) -> bytes:
+        """The key of what `kind` of work makes from `content`."""
+        return hashlib.sha256(b"\0".join([self._salt, kind.encode(), content])).digest()
+
+    def get(self, key: bytes) -> bytes | None:
+        """What was stored, or None."""
+        if self._db is None:
+            return None
+        with suppress(sqlite3.Error):
+            row = self._db.execute("SELECT value FROM entries WHERE key = ?", (key,)).fetchone()
+            return bytes(row[0]) if row else None
+        return None
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Stores at `close`."""
+        self._new.append((key, value))
+
+    def close(self) -> None:
+        """Writes what is new. A cache that can't be written is no fault of the site."""
+        if self._db is None:
+            return
+        with suppress(sqlite3.Error):
+            self._db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?)", self._new)
+            self._db.commit()
+        self._db.close()
+        self._db = None
+
+
+def _open(path: Path) -> sqlite3.Connection | None:
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.stat().st_size > LARGEST:
+            path.unlink()
+    for _ in range(2):
+        try:
+            db = sqlite3.connect(path, timeout=5)
+            db.execute("PRAGMA synchronous = OFF")
+            db.execute("CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+            return db
+        except sqlite3.OperationalError:
+            return None
+        except sqlite3.DatabaseError:  # not a database: whatever wrote it, it is of no use
+            with suppress(OSError):
+                path.unlink()
+    return None

@@ -1,0 +1,31 @@
+"""Pure. What the API answers to a request, computed with its own functions and wrapped as it wraps them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from api.core.consensus import Answer, consensus
+from api.core.judge import judge
+from api.openapi import EXAMPLE_REQUEST_ID
+
+
+def consensus_result(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The result fields of a consensus request, without what is made per call."""
+    return consensus([Answer(answer["output"], answer.get("agent_id")) for answer in request["answers"]]).as_dict()
+
+
+def judge_result(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The result fields of a judge request, without what is made per call."""
+    found = judge(
+        request["task"], request["agent_output"], request.get("evidence", ()), request.get("criteria", ())
+    )
+    return {
+        "verdict": found.verdict,
+        "score": int(found.score) if found.score == int(found.score) else found.score,
+        "reasons": list(found.reasons),
+        "engine": "deterministic",
+    }
+
+
+def answered(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result as the HTTP body that carries it, with a made-up request id."""
+    return {**result, "request_id": EXAMPLE_REQUEST_ID, "retention": {"retained": False}}

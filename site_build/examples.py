@@ -1,0 +1,92 @@
+"""Pure. Examples of one operation: its request, its real response, and the call in curl, Python and JavaScript."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from api.contract import Contract, Operation
+from site_build.engines import answered, consensus_result, judge_result
+from site_build.layout import as_javascript, as_json, as_python
+
+KEY_VARIABLE = "SCREWTAPE_API_KEY"
+_COMPUTED: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "judge": judge_result,
+    "consensus": consensus_result,
+}
+
+
+def computed_results(contract: Contract) -> dict[str, Any]:
+    """The 200 bodies of the operations whose answer depends on the request alone, by operation id."""
+    return {
+        id: answered(compute(contract.operations[id].example))
+        for id, compute in _COMPUTED.items()
+        if id in contract.operations
+    }
+
+
+def success(operation: Operation) -> tuple[str, Mapping[str, Any]]:
+    """The first 2xx status of an operation, and its response."""
+    return next((status, response) for status, response in operation.spec["responses"].items() if status[0] == "2")
+
+
+def response_example(operation: Operation, results: Mapping[str, Any]) -> Any:
+    """The computed body, else the contract's example, else None."""
+    if operation.id in results:
+        return results[operation.id]
+    media = success(operation)[1].get("content", {}).get("application/json", {})
+    return media.get("example")
+
+
+def curl(operation: Operation, base_url: str) -> str:
+    """A POSIX shell command. The key stays in the environment."""
+    lines = ["curl" if operation.method == "GET" else f"curl -X {operation.method}", f" {base_url}{operation.path}"]
+    parts = ["".join(lines)]
+    if operation.auth != "none":
+        parts.append(f'-H "Authorization: Bearer ${KEY_VARIABLE}"')
+    if operation.body:
+        parts.append('-H "Content-Type: application/json"')
+        quoted = as_json(operation.example).replace("'", "'\\''")
+        parts.append(f"-d '{quoted}'")
+    return " \\\n  ".join(parts)
+
+
+def python(operation: Operation, base_url: str) -> str:
+    """A script for Python's standard library."""
+    imports = ["json"] + ["os"] * (operation.auth != "none") + ["urllib.request"]
+    lines = [f"import {name}" for name in imports]
+    lines += ["", "request = urllib.request.Request(", f'    "{base_url}{operation.path}",', f'    method="{operation.method}",']
+    headers = _headers(operation, f'"Bearer " + os.environ["{KEY_VARIABLE}"]')
+    if headers:
+        lines += ["    headers={", *(f'        "{name}": {value},' for name, value in headers), "    },"]
+    if operation.body:
+        lines.append(f"    data=json.dumps({as_python(operation.example, '    ')}).encode(),")
+    lines += [")", "with urllib.request.urlopen(request, timeout=30) as response:", "    print(json.load(response))"]
+    return "\n".join(lines)
+
+
+def javascript(operation: Operation, base_url: str) -> str:
+    """A module for Node.js or any other run time with fetch."""
+    lines = [f'const response = await fetch("{base_url}{operation.path}", {{', f'  method: "{operation.method}",']
+    headers = _headers(operation, f"`Bearer ${{process.env.{KEY_VARIABLE}}}`")
+    if headers:
+        lines += ["  headers: {", *(f"    {_bare(name)}: {value}," for name, value in headers), "  },"]
+    if operation.body:
+        lines.append(f"  body: JSON.stringify({as_javascript(operation.example, '  ')}),")
+    lines += ["});", "if (!response.ok) throw new Error(await response.text());", "console.log(await response.json());"]
+    return "\n".join(lines)
+
+
+def _headers(operation: Operation, bearer: str) -> list[tuple[str, str]]:
+    headers = [("Authorization", bearer)] if operation.auth != "none" else []
+    return [*headers, ("Content-Type", '"application/json"')] if operation.body else headers
+
+
+def _bare(name: str) -> str:
+    return name if name.isidentifier() else f'"{name}"'
+
+
+LANGUAGES: Mapping[str, tuple[str, str, Callable[[Operation, str], str]]] = {
+    "curl": ("curl", "sh", curl),
+    "python": ("Python", "python", python),
+    "javascript": ("JavaScript", "js", javascript),
+}
+"""By name: what readers call it, the language of the fence, the maker."""

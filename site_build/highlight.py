@@ -1,0 +1,79 @@
+"""Pure. Code as HTML in five colour classes: kw, str, num, comment, fn. Everything else has the colour of text.
+
+Pygments' own style fails the contrast rules (WCAG AA), and its dozens of classes would not fit a small stylesheet.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from html import escape
+from typing import Any
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
+from pygments.util import ClassNotFound
+
+_CLASSES: tuple[tuple[_TokenType, str], ...] = (
+    (Comment, "comment"),
+    (Name.Tag, "fn"),  # JSON and YAML keys
+    (Name.Function, "fn"),
+    (Name.Class, "fn"),
+    (Name.Builtin, "fn"),
+    (Name.Decorator, "fn"),
+    (Name.Attribute, "fn"),
+    (Name.Variable, "num"),
+    (Number, "num"),
+    (Keyword.Constant, "num"),
+    (String, "str"),
+    (Keyword, "kw"),
+    (Operator.Word, "kw"),
+)
+"""The first entry that a token belongs to decides."""
+
+_PLAIN = frozenset({"", "text", "txt", "plain"})
+
+
+def highlight(code: str, language: str) -> str:
+    """The code, escaped and coloured, without its last line break. An unknown language is left plain."""
+    lexer = None if language in _PLAIN else _lexer(language)
+    if lexer is None:
+        return escape(code.rstrip("\n"), quote=False)
+    parts = []
+    for name, text in _runs(lexer, code):
+        shown = escape(text, quote=False)
+        parts.append(f'<span class="{name}">{shown}</span>' if name else shown)
+    return "".join(parts).rstrip("\n")
+
+
+def block(code: str, language: str) -> str:
+    """A whole code block. The script puts a copy button into it; tabindex lets a keyboard scroll it."""
+    name = escape(language or "text", quote=True)
+    return f'<div class="code" data-lang="{name}"><pre tabindex="0"><code>{highlight(code, language)}</code></pre></div>'
+
+
+def _runs(lexer: Lexer, code: str) -> Iterator[tuple[str, str]]:
+    """Neighbouring tokens of one class as one run; white space joins the run before it."""
+    name, pending = "", ""
+    for token, text in lexer.get_tokens(code):
+        kind = _class(token)
+        if kind == name or not text.strip():
+            pending += text
+            continue
+        if pending:
+            yield name, pending
+        name, pending = kind, text
+    if pending:
+        yield name, pending
+
+
+@lru_cache(maxsize=None)
+def _class(token: Any) -> str:
+    return next((name for kind, name in _CLASSES if token in kind), "")
+
+
+@lru_cache(maxsize=None)
+def _lexer(language: str) -> Lexer | None:
+    try:
+        return get_lexer_by_name(language, stripnl=False)
+    except ClassNotFound:
+        return None

@@ -1,0 +1,121 @@
+"""Pure. What programs read: openapi.json, llms.txt and llms-full.txt, sitemap, robots, feed, search index, JSON-LD."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.openapi import public_document
+from site_build.frontmatter import LISTING_SECTIONS
+from site_build.markdown import Converted
+from site_build.model import Article, Page, Site
+from site_build.reference import reference
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A line of llms.txt."""
+
+    name: str
+    url: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of llms.txt."""
+
+    name: str
+    links: tuple[Link, ...]
+
+
+_MACHINE_LINKS: tuple[tuple[str, int, str, str, str], ...] = (
+    ("Docs", 1, "OpenAPI document", "/openapi.json", "OpenAPI 3.1, every public operation with schemas and examples"),
+    ("Machine-readable", 1, "llms-full.txt", "/llms-full.txt", "the whole reference, every integration with its code, every article"),
+    ("Machine-readable", 2, "sitemap.xml", "/sitemap.xml", "every page of the site"),
+    ("Machine-readable", 3, "Atom feed", "/blog/feed.xml", "new articles"),
+    ("Optional", 1, "Health", "/v1/health", "which engines and ways to pay are on; needs no key"),
+)
+"""Section, order, name, path, note of what llms.txt lists beside pages. At one order, pages come first."""
+
+
+def openapi_json(site: Site) -> bytes:
+    """The public OpenAPI document."""
+    document = public_document(site.contract, site.problems, site.base_url, site.results)
+    return json_bytes(document, indent=2)
+
+
+def llms_sections(site: Site) -> tuple[Section, ...]:
+    """The sections of llms.txt in their order. Integrations and articles list themselves after the index of theirs."""
+    rows: dict[str, list[tuple[int, int, str, Link]]] = {name: [] for name in LISTING_SECTIONS}
+    for page in site.pages:
+        if page.listing:
+            link = Link(page.label, site.base_url + page.url, page.listing.note)
+            rows[page.listing.section].append((page.listing.order, 0, page.url, link))
+    for section, order, name, path, note in _MACHINE_LINKS:
+        rows[section].append((order, 1, path, Link(name, site.base_url + path, note)))
+    for place, integration in enumerate(site.integrations):
+        link = Link(integration.title, site.base_url + integration.url, _sentence(integration.description))
+        rows["Integrations"].append((1000 + place, 0, "", link))
+    for place, article in enumerate(site.articles):
+        link = Link(article.title, site.base_url + article.url, f"{article.date}. {_sentence(article.description)}")
+        rows["Blog"].append((1000 + place, 0, "", link))
+    ordered = {name: tuple(row[3] for row in sorted(found, key=lambda row: row[:3])) for name, found in rows.items()}
+    return tuple(Section(name, links) for name, links in ordered.items() if links)
+
+
+def search_index(site: Site, pages: Mapping[str, Converted]) -> bytes:
+    """Entries {u: URL, t: title, d: description, h: [[id, heading]]}, small enough to send whole."""
+    entries: list[dict[str, Any]] = []
+    for page in site.all_pages:
+        if page.layout == "notfound":
+            continue
+        headings = [[entry.id, entry.text] for entry in pages[page.url].toc]
+        entries.append({"u": page.url, "t": page.title, "d": page.description, "h": headings})
+    for group in reference(site):
+        for operation in group.operations:
+            title = f"{operation.method} {operation.path}"
+            entries.append({"u": f"/docs#{operation.id}", "t": title, "d": operation.summary, "h": []})
+    for kind in site.problems.kinds.values():
+        entries.append({"u": f"/errors#{kind.code}", "t": f"{kind.status} {kind.code}", "d": kind.title, "h": []})
+    return json_bytes(entries)
+
+
+def structured_data(page: Page, site: Site) -> str:
+    """The JSON-LD of a page, safe inside a script element."""
+    organisation = {"@type": "Organization", "name": site.facts.name, "url": site.base_url + "/"}
+    url = site.base_url + page.url
+    data: dict[str, Any] = {"@context": "https://schema.org"}
+    if isinstance(page, Article):
+        data |= {
+            "@type": "BlogPosting",
+            "headline": page.title,
+            "datePublished": page.date,
+            "author": organisation,
+            "publisher": organisation,
+        }
+    elif page.url == "/":
+        data |= {"@type": "WebSite", "name": site.facts.name, "publisher": organisation}
+    else:
+        data |= {"@type": "TechArticle" if page.url.startswith("/docs") else "WebPage", "headline": page.title}
+    data |= {"description": page.description, "url": url, "mainEntityOfPage": url}
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def script_hash(text: str) -> str:
+    """The CSP source of an inline script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def json_bytes(value: Any, indent: int | None = None) -> bytes:
+    """JSON in UTF-8 with a line break at its end."""
+    separators = (",", ": ") if indent else (",", ":")
+    return (json.dumps(value, ensure_ascii=False, indent=indent, separators=separators) + "\n").encode()
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split())
+
+

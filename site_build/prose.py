@@ -1,0 +1,152 @@
+"""Pure. Markdown bodies: their Jinja expressions filled in. What comes out is the mirror's text and the HTML's source."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jinja2
+
+from api.core.text import STOPWORDS
+from site_build.engines import answered
+from site_build.examples import LANGUAGES, response_example
+from site_build.faults import BuildFailed, Fault
+from site_build.layout import as_json
+from site_build.model import Article, Integration, Page, Site
+from site_build.pictures import placeholder
+from site_build.templating import FILTERS, fault_of
+
+FENCE_LANGUAGES = {
+    ".py": "python", ".sh": "sh", ".json": "json", ".yaml": "yaml", ".yml": "yaml", ".js": "js", ".mjs": "js", ".ts": "ts",
+    ".toml": "toml", ".txt": "text",
+}  # fmt: skip
+
+
+class CannotExpand(jinja2.TemplateRuntimeError):
+    """A function of the Markdown context was asked for something that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expander:
+    """Fills in the bodies of one site's pages."""
+
+    site: Site
+    environment: jinja2.Environment
+    shared: Mapping[str, Any]
+
+    @staticmethod
+    def of(site: Site) -> "Expander":
+        """An expander with the context that FORMAT promises to every page."""
+        environment = jinja2.Environment(  # noqa: S701: what comes out is Markdown, which has no markup to escape
+            undefined=jinja2.StrictUndefined,
+            keep_trailing_newline=True,
+            # "{#" begins an attribute list of a heading in Markdown.
+            comment_start_string="{*#",
+            comment_end_string="#*}",
+        )
+        environment.filters.update(FILTERS)
+        return Expander(site, environment, _shared(site))
+
+    def expand(self, page: Page) -> str:
+        """The page's Markdown. Raises BuildFailed that names the line of the expression that failed."""
+        body = page.body
+        if "{{" not in body and "{%" not in body and "{*#" not in body:
+            return body.strip("\n")
+        # The blank lines keep the line numbers of the template those of the file.
+        text = "\n" * (page.body_line - 1) + body
+        name = page.source.name
+        try:
+            code = self.environment.compile(text, name=name, filename=name)
+            template = jinja2.Template.from_code(self.environment, code, dict(self.shared))
+            return template.render(**_own(page)).strip("\n")
+        except Exception as error:
+            raise BuildFailed([fault_of(error, page.source)]) from error
+
+
+def fenced(language: str, text: str) -> str:
+    """A fenced block that survives fences inside `text`."""
+    ticks = "```"
+    while ticks in text:
+        ticks += "`"
+    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
+
+
+def _shared(site: Site) -> dict[str, Any]:
+    operations = site.contract.operations
+
+    def operation(id: str) -> Any:
+        if id not in operations:
+            raise CannotExpand(f"{id!r} is not an operation; they are {', '.join(operations)}")
+        return operations[id]
+
+    def call(language: str) -> Callable[[str], str]:
+        _, fence, make = LANGUAGES[language]
+        return lambda id: fenced(fence, make(operation(id), site.base_url))
+
+    def request(id: str) -> str:
+        if operation(id).body is None:
+            raise CannotExpand(f"{id!r} has no request body")
+        return fenced("json", as_json(operation(id).example))
+
+    def stopwords() -> str:
+        return fenced("text", _wrapped(sorted(STOPWORDS), 76))
+
+    return {
+        "facts": site.facts,
+        "site": site.facts.site,
+        "base_url": site.base_url,
+        "version": site.contract.version,
+        "problems": list(site.problems.kinds.values()),
+        "operations": operations,
+        "request": request,
+        "response": lambda id: fenced("json", as_json(response_example(operation(id), site.results))),
+        "stopwords": stopwords,
+        **{name: call(name) for name in LANGUAGES},
+    }
+
+
+def _own(page: Page) -> dict[str, Any]:
+    """What only this page's text can use: files beside it, and its answer sets."""
+
+    def code(name: str) -> str:
+        if name not in page.files:
+            raise CannotExpand(f"there is no file {name!r} beside {page.source.name}")
+        suffix = name[name.rfind(".") :] if "." in name else ""
+        language = FENCE_LANGUAGES.get(suffix, "text")
+        if isinstance(page, Integration) and name == page.file:
+            language = page.language
+        return fenced(language, page.files[name])
+
+    own: dict[str, Any] = {"code": code, "page": page}
+    if isinstance(page, Article):
+        cases = page.cases
+
+        def chosen(index: int) -> Any:
+            if not 0 <= index < len(cases):
+                raise CannotExpand(f"there is no answer set {index}; they are 0 to {len(cases) - 1}")
+            return cases[index]
+
+        def case(index: int) -> str:
+            found = chosen(index)
+            return f"Request:\n\n{fenced('json', as_json(found.request))}\n\nResult:\n\n{fenced('json', as_json(found.result))}"
+
+        own |= {
+            "cases": cases,
+            "case": case,
+            "picture": lambda index: placeholder(index, chosen(index)),
+            "request_of": lambda index: fenced("json", as_json(chosen(index).request)),
+            "result_of": lambda index: fenced("json", as_json(chosen(index).result)),
+            "response_of": lambda index: fenced("json", as_json(answered(chosen(index).result))),
+        }
+    return own
+
+
+def _wrapped(words: list[str], width: int) -> str:
+    lines = [""]
+    for word in words:
+        if len(lines[-1]) + len(word) + 1 > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".lstrip()
+    return "\n".join(lines)
+
+
+__all__ = ["CannotExpand", "Expander", "Fault", "fenced"]
