@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from api import contract, facts, problems
@@ -26,7 +25,7 @@ from api.store.database import Database
 from api.store.group_commit import GroupCommit
 from api.store.schema import migrate
 from api.store.sqlite import SqliteDatabase
-from api.web.connection import Connections
+from api.web.connection import Connections, Listener
 from api.web.cors import Cors
 from api.web.endpoint import Endpoint
 from api.web.front import Front
@@ -109,7 +108,7 @@ class App:
     services: Services
     front: Front
     connections: Connections
-    server: HTTPServer
+    server: Listener
     port: int
 
     async def stop(self) -> None:
@@ -117,15 +116,20 @@ class App:
         s at most."""
         self.connections.draining = True
         self.server.stop()
-        deadline = time.monotonic() + STOP_SECONDS
-        grace = time.monotonic() + LAST_REQUESTS_SECONDS
-        # Clients with open connections may be sending: for a moment each is answered with `Connection: close`.
-        while time.monotonic() < (deadline if self.connections.open_exchanges else grace):
-            await asyncio.sleep(0.02)
+        began = time.monotonic()
+        while self._in_use(time.monotonic() - began):
+            await asyncio.sleep(0.01)
         await self.server.close_all_connections()
         await self.services.charges.drain()
         self.services.engines.close()
         await self.services.database.close()
+
+    def _in_use(self, seconds: float) -> bool:
+        """Whether to go on waiting, that long after the stop began. A client with an open connection may be sending
+        just now: for a moment such a request is still answered, with `Connection: close`."""
+        if self.connections.open_exchanges:
+            return seconds < STOP_SECONDS
+        return bool(self.connections.open_connections) and seconds < LAST_REQUESTS_SECONDS
 
 
 async def start(config: Config, *, clock: Clock = time.time, content: Path = CONTENT, dist: Path = DIST) -> App:
@@ -145,7 +149,7 @@ async def start(config: Config, *, clock: Clock = time.time, content: Path = CON
         https=services.base_url.startswith("https://"),
     )
     connections = Connections(front)
-    server = HTTPServer(
+    server = Listener(
         connections,
         idle_connection_timeout=IDLE_SECONDS,
         body_timeout=BODY_SECONDS,

@@ -11,6 +11,7 @@ from functools import lru_cache
 from http.client import responses
 
 from tornado.http1connection import HTTP1Connection
+from tornado.httpserver import HTTPServer
 from tornado.httputil import (
     HTTPHeaders,
     HTTPMessageDelegate,
@@ -38,10 +39,24 @@ class Connections(HTTPServerConnectionDelegate):
         self.front = front
         self.draining = False
         self.open_exchanges: set[Exchange] = set()
+        self.open_connections: set[object] = set()
 
     def start_request(self, server_conn: object, request_conn: object) -> HTTPMessageDelegate:
+        self.open_connections.add(server_conn)
         assert isinstance(request_conn, HTTP1Connection)  # noqa: S101 - the only kind that HTTPServer makes
         return Exchange(self, request_conn)
+
+    def on_close(self, server_conn: object) -> None:
+        self.open_connections.discard(server_conn)
+
+
+class Listener(HTTPServer):
+    """An HTTPServer for Connections, which hears of closed connections too: Tornado's keeps that to itself."""
+
+    def on_close(self, server_conn: object) -> None:
+        super().on_close(server_conn)
+        if isinstance(self.request_callback, Connections):
+            self.request_callback.on_close(server_conn)
 
 
 class Exchange(HTTPMessageDelegate):
