@@ -47,7 +47,7 @@ def align(parsed: Parsed, evidence: Evidence) -> Alignment:
     open_stems = stems
     covered = best = 0.0
     for _ in range(_MOST_SENTENCES):
-        place, gain = _richest(open_stems, weights, evidence)
+        place, gain = _richest(open_stems, weights, evidence, parsed)
         if place is None or (used and gain < _LEAST_GAIN * total):
             break
         sentence = evidence.sentences[place]
@@ -74,8 +74,11 @@ def _respelled(content: list[str], evidence: Evidence) -> list[str]:
     return [stem if stem in counts else evidence.alike(stem) or stem for stem in content]
 
 
-def _richest(stems: list[str], weights: dict[str, float], evidence: Evidence) -> tuple[int | None, float]:
-    """The sentence with most of the weight of `stems`; of equals, the first by text."""
+def _richest(
+    stems: list[str], weights: dict[str, float], evidence: Evidence, parsed: Parsed
+) -> tuple[int | None, float]:
+    """The sentence with most of the weight of `stems`. Of equals: one that says just the same, then the shortest,
+    then the first by text, so that the order of the evidence decides nothing."""
     totals: dict[int, float] = {}
     for stem in stems:
         places = evidence.postings.get(stem)
@@ -87,5 +90,11 @@ def _richest(stems: list[str], weights: dict[str, float], evidence: Evidence) ->
         return None, 0.0
     most = max(totals.values())
     tied = [place for place, value in totals.items() if value >= most - 1e-9]
-    place = tied[0] if len(tied) == 1 else min(tied, key=evidence.rank)
-    return place, most
+    if len(tied) == 1:
+        return tied[0], most
+    return min(tied, key=lambda place: (*_unlike(evidence.sentences[place], parsed), evidence.rank(place))), most
+
+
+def _unlike(sentence: Sentence, parsed: Parsed) -> tuple[bool, bool, int]:
+    other = sentence.parsed
+    return other.content != parsed.content, other.negated != parsed.negated, len(sentence.stems)

@@ -25,9 +25,8 @@ _LONGEST_PREAMBLE: Final = 160
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """`start`, `end`: code points in the output. `text` is what is compared: the slice without citation marks and
-    other signs that are not part of the statement. `key`: for JSON, the words of the key, which the
-    evidence need not have."""
+    """`start`, `end`: code points in the output. `text` is what is compared: the slice without citation marks, or
+    the value of a JSON member. `key`: the words of the member's key, which the evidence need not have."""
 
     start: int
     end: int

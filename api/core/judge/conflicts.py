@@ -10,19 +10,23 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from api.core.judge.align import Alignment
-from api.core.judge.antonyms import OPPOSITES
 from api.core.judge.compare import compatible, dimension, found_in, same_number
-from api.core.judge.facts import Dated, Number, Parsed
+from api.core.judge.facts import Name, Number, Parsed
 from api.core.judge.index import Evidence, Sentence
+from api.core.judge.polarity import opposites, turned
+from api.core.judge.slots import best_rival, full_name
 
-#: How much of the claim the best sentence must have before it can contradict ...
+#: How much of the claim the best sentence must have before a number, a name or an opposite in it can contradict ...
 NUMBER_FROM: Final = 0.35
 NAME_FROM: Final = 0.45
-ANTONYM_FROM: Final = 0.40
-#: ... and what is needed when the word does stand elsewhere in the evidence, or for a negation.
-ELSEWHERE_FROM: Final = 0.75
-NEGATION_FROM: Final = 0.80
+OPPOSITE_FROM: Final = 0.40
+#: ... what is needed when the word does stand elsewhere in the evidence ...
+STRONG_FROM: Final = 0.75
 PAIRS_FROM: Final = 0.50
+#: ... and for a negation.
+NEGATION_FROM: Final = 0.80
+#: From here on the numbers near the best sentence do not count, only its own.
+_OWN_NUMBERS_FROM: Final = 0.70
 
 
 @dataclass(slots=True)
@@ -39,77 +43,101 @@ def find_faults(parsed: Parsed, alignment: Alignment, evidence: Evidence, derive
     faults = Faults()
     sentence = alignment.sentence
     if sentence is None:
-        faults.soft = [number.shown for number in parsed.numbers if number.value > 1]
+        faults.soft = [number.shown for number in parsed.numbers if not number.loose]
         faults.soft += [name.shown for name in parsed.names if not name.opening]
         return faults
-    if parsed.numbers or parsed.dates:
-        _dates(parsed, alignment, sentence, evidence, faults)
-        _numbers(parsed, alignment, sentence, evidence, derived, faults)
+    strong = alignment.best >= STRONG_FROM and alignment.pairs >= PAIRS_FROM
+    if parsed.dates:
+        _dates(parsed, alignment, sentence, evidence, faults, strong)
+    if parsed.numbers:
+        _numbers(parsed, alignment, sentence, evidence, derived, faults, strong)
     if parsed.names:
-        _names(parsed, alignment, sentence, evidence, faults)
-    opposed = _opposites(parsed, alignment, sentence)
-    if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM:
-        turned = _turned(parsed, alignment, sentence)
-        if bool(turned) != bool(opposed):
-            faults.hard += turned or opposed
-    else:
-        faults.hard += opposed
+        _names(parsed, alignment, sentence, evidence, faults, strong)
+    _polarity(parsed, alignment, sentence, faults)
     return faults
 
 
 def _numbers(
     parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: Evidence, derived: frozenset[float],
-    faults: Faults,
+    faults: Faults, strong: bool,
 ) -> None:  # fmt: skip
     here = sentence.parsed.numbers
-    near = here if alignment.best >= 0.7 else [n for one in alignment.used for n in one.parsed.numbers]
+    near = here if alignment.best >= _OWN_NUMBERS_FROM else [n for one in alignment.used for n in one.parsed.numbers]
     for number in parsed.numbers:
-        if number.dated or (number.value <= 1 and not number.unit) or found_in(number, near):
+        if number.dated or found_in(number, near) or any(value in derived for value in number.readings):
             continue
-        if any(value in derived for value in number.readings):
+        rival = _rival_number(number, parsed, alignment, sentence)
+        if number.loose:
+            if rival and strong and not found_in(number, evidence.numbers):
+                faults.hard.append(_differs(number, rival))
             continue
-        rivals = [other for other in here if _rival(number, other, parsed.numbers)]
-        elsewhere = any(found_in(number, one.parsed.numbers) for one in _having(number, evidence))
-        strong = alignment.best >= ELSEWHERE_FROM and alignment.pairs >= PAIRS_FROM
-        if rivals and (strong if elsewhere else alignment.best >= NUMBER_FROM):
-            faults.hard.append(f"{number.shown} is not {rivals[0].shown}")
+        elsewhere = found_in(number, evidence.numbers)
+        if rival and (strong if elsewhere else alignment.best >= NUMBER_FROM):
+            faults.hard.append(_differs(number, rival))
         elif not elsewhere:
             faults.soft.append(number.shown)
 
 
-def _rival(number: Number, other: Number, claimed: list[Number]) -> bool:
-    """Whether `other` can stand in the place of `number`: same kind, and the claim does not state it too."""
-    if (other.value <= 1 and not other.unit) or other.dated:
-        return False
+def _rival_number(number: Number, parsed: Parsed, alignment: Alignment, sentence: Sentence) -> Number | None:
+    """The number of the sentence that stands in the place of `number`: one of the same kind that the claim does not
+    state, with a neighbour or a unit in common, or with nearly the whole sentence in common."""
+    content, theirs = alignment.content, sentence.parsed.content
+    rivals = [other for other in sentence.parsed.numbers if _same_kind(number, other) and _unstated(other, parsed)]
+    if number.loose or any(other.loose for other in rivals):
+        counted = content[number.at + (not number.loose) :][:1]
+        rivals = [
+            other
+            for other in rivals
+            if not (number.loose or other.loose) or theirs[other.at + (not other.loose) :][:1] == counted != []
+        ]
+    if not rivals:
+        return None
+    rival, common = best_rival(content, number.at, theirs, rivals)
+    unit = bool(number.unit) and dimension(number.unit) == dimension(rival.unit)
+    return rival if common or unit or alignment.best >= STRONG_FROM else None
+
+
+def _same_kind(number: Number, other: Number) -> bool:
     one, two = dimension(number.unit), dimension(other.unit)
-    return (one == two or not one or not two) and not any(same_number(mine, other) for mine in claimed)
+    return not other.dated and (one == two or not one or not two)
 
 
-def _having(number: Number, evidence: Evidence) -> list[Sentence]:
-    return [one for one in evidence.sentences if one.parsed.numbers]
+def _unstated(other: Number, parsed: Parsed) -> bool:
+    return not any(same_number(mine, other) for mine in parsed.numbers)
 
 
-def _dates(parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: Evidence, faults: Faults) -> None:
+def _differs(number: Number, rival: Number) -> str:
+    if number.value == rival.value:
+        return f"{number.shown} {number.unit} is not {rival.shown} {rival.unit}"
+    return f"{number.shown} is not {rival.shown}"
+
+
+def _dates(
+    parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: Evidence, faults: Faults, strong: bool
+) -> None:
     for dated in parsed.dates:
         if any(compatible(dated.date, other.date) for one in alignment.used for other in one.parsed.dates):
             continue
-        elsewhere = any(compatible(dated.date, o.date) for one in evidence.sentences for o in one.parsed.dates)
-        rivals = [other for other in sentence.parsed.dates if not _stated(other, parsed.dates)]
-        strong = alignment.best >= ELSEWHERE_FROM and alignment.pairs >= PAIRS_FROM
+        if dated.date.year and not dated.date.month and found_in(dated.as_number(), evidence.numbers):
+            continue
+        elsewhere = any(compatible(dated.date, other.date) for other in evidence.dates)
+        rivals = [
+            other
+            for other in sentence.parsed.dates
+            if not any(compatible(mine.date, other.date) for mine in parsed.dates)
+        ]
         if rivals and (strong if elsewhere else alignment.best >= NUMBER_FROM):
             faults.hard.append(f"{dated.shown} is not {rivals[0].shown}")
         elif not elsewhere:
             faults.soft.append(dated.shown)
 
 
-def _stated(dated: Dated, claimed: list[Dated]) -> bool:
-    return any(compatible(mine.date, dated.date) for mine in claimed)
-
-
-def _names(parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: Evidence, faults: Faults) -> None:
+def _names(
+    parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: Evidence, faults: Faults, strong: bool
+) -> None:
     stems = set(alignment.content)
-    rivals = [n for n in sentence.parsed.names if n.stem not in stems and n.stem[0] != "#"]
-    strong = alignment.best >= ELSEWHERE_FROM and alignment.pairs >= PAIRS_FROM
+    theirs = sentence.parsed.names
+    rivals = [name for name in theirs if name.stem not in stems and name.stem[0] != "#"]
     seen: set[str] = set()
     for name in parsed.names:
         stem = alignment.content[name.at]
@@ -117,52 +145,23 @@ def _names(parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: E
             continue
         seen.add(stem)
         known = stem in evidence.counts
-        if not known:
-            if name.opening and not (rivals and strong):
-                continue
-            if rivals and alignment.best >= NAME_FROM:
-                faults.hard.append(f"{name.shown} is not {rivals[0].shown}")
-            else:
-                faults.soft.append(name.shown)
-        elif rivals and strong:
-            faults.hard.append(f"{name.shown} is not {rivals[0].shown}")
-
-
-def _opposites(parsed: Parsed, alignment: Alignment, sentence: Sentence) -> list[str]:
-    if alignment.best < ANTONYM_FROM:
-        return []
-    found: list[str] = []
-    theirs = sentence.stems.union(sentence.parsed.polar)
-    mine = set(alignment.content).union(parsed.polar)
-    for word in [*dict.fromkeys(parsed.content), *parsed.polar]:
-        if word in theirs:
+        if name.opening and not (rivals and strong):
             continue
-        for opposite in OPPOSITES.get(word, ()):
-            if opposite in theirs and opposite not in mine:
-                found.append(f"{word} is the opposite of {opposite}")
-                break
-    return found
+        rival: Name | None = None
+        if rivals and (strong or (not known and alignment.best >= NAME_FROM)):
+            rival = best_rival(alignment.content, name.at, sentence.parsed.content, rivals)[0]
+        if rival is not None:
+            faults.hard.append(f"{full_name(parsed.names, name)} is not {full_name(theirs, rival)}")
+        elif not known:
+            faults.soft.append(name.shown)
 
 
-def _turned(parsed: Parsed, alignment: Alignment, sentence: Sentence) -> list[str]:
-    """Negations that only one side has, compared by the word that they govern."""
-    mine = _governed(alignment.content, parsed.negated)
-    theirs = _governed(sentence.parsed.content, sentence.parsed.negated)
-    found: list[str] = []
-    for word, count in mine.items():
-        if count % 2 and not theirs.get(word, 0) % 2 and (word in sentence.stems or not theirs):
-            found.append(f'the claim negates "{word}", the evidence does not')
-    for word, count in theirs.items():
-        if count % 2 and not mine.get(word, 0) % 2 and word in alignment.content and len(mine) < len(theirs):
-            found.append(f'the evidence negates "{word}", the claim does not')
-    return found
-
-
-def _governed(content: list[str], negated: list[int]) -> dict[str, int]:
-    """How many negations govern each stem: the one right behind the negation, or the last one before it."""
-    counts: dict[str, int] = {}
-    for place in negated:
-        if content:
-            word = content[min(place, len(content) - 1)]
-            counts[word] = counts.get(word, 0) + 1
-    return counts
+def _polarity(parsed: Parsed, alignment: Alignment, sentence: Sentence, faults: Faults) -> None:
+    """Opposites and negations. An opposite under a negation ("not open" for "closed") says the same thing."""
+    opposed = opposites(parsed, sentence.parsed) if alignment.best >= OPPOSITE_FROM else []
+    if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM:
+        negated = turned(alignment.content, parsed.negated, sentence.parsed)
+        if bool(negated) != bool(opposed):
+            faults.hard += negated or opposed
+    else:
+        faults.hard += opposed

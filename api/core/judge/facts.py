@@ -16,7 +16,9 @@ AT_MOST: Final = "at most"
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in a sentence. `at` is its place among the content stems, -1 when it has none (the word "one").
+    """A number in a sentence. `at` is its place among the content stems.
+
+    `loose`: the word "one", which is often no count: it is not among the stems, and `at` is the place behind it.
 
     `unit` is a key of lexicon.UNITS ("" for none). `shown` is how the text wrote it. `ordinal`: third, 4th.
     `dated`: a part of a date, which is compared as a date. `scaled`: written with a scale word (3.2 million).
@@ -31,6 +33,7 @@ class Number:
     ordinal: bool = False
     dated: bool = False
     scaled: bool = False
+    loose: bool = False
 
     @property
     def value(self) -> float:
@@ -57,6 +60,10 @@ class Dated:
 
     date: Numeral
     shown: str
+
+    def as_number(self) -> Number:
+        """The year as a bare number."""
+        return Number((float(self.date.year or 0),), 0, self.shown)
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from api.core.judge.claims import clean
-from api.core.judge.facts import Parsed
+from api.core.judge.facts import Dated, Number, Parsed
 from api.core.judge.normalise import squeeze
 from api.core.judge.parse import parse
 from api.core.judge.sentences import split_sentences
@@ -118,6 +118,15 @@ class Evidence:
         return [squeeze(item) for item in self.items]
 
     @cached_property
-    def names(self) -> frozenset[str]:
-        """Stems of the names anywhere in the evidence."""
-        return frozenset(name.stem for sentence in self.sentences for name in sentence.parsed.names)
+    def numbers(self) -> list[Number]:
+        """The different numbers of the evidence, whichever sentence they stand in."""
+        return list({_essence(n): n for sentence in self.sentences for n in sentence.parsed.numbers}.values())
+
+    @cached_property
+    def dates(self) -> list[Dated]:
+        """The different dates of the evidence."""
+        return list({dated.date: dated for sentence in self.sentences for dated in sentence.parsed.dates}.values())
+
+
+def _essence(number: Number) -> tuple[object, ...]:
+    return number.readings, number.unit, number.bound, number.dated

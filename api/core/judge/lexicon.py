@@ -22,7 +22,7 @@ STOP: Final = _words(
     some any such same own other others another more most less least many much few several all every over under up
     down out off again once before after during between among through above below against within along around per
     via etc eg ie s t ll re ve d m it's that's there's he's she's they're we're you're i'm let's
-    cannot one ones"""
+    cannot one ones yes yeah yep okay ok"""
 )
 
 #: Words that turn a statement round. They are kept out of the overlap and compared by what they govern.

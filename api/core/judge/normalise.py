@@ -30,3 +30,28 @@ def fold(text: str) -> str:
 def squeeze(text: str) -> str:
     """`text` folded, each run of white space one blank, none at the ends."""
     return " ".join(fold(text).split())
+
+
+def stands_in(phrase: str, text: str) -> bool:
+    """Whether `phrase` stands in `text` at word boundaries; both squeezed, `phrase` not empty.
+
+    A number must stand there whole: "4" does not stand in "4.5", "1,400" or "4%".
+    """
+    at = text.find(phrase)
+    while at >= 0:
+        if not _runs_on(text, at) and not _runs_on(text, at + len(phrase)):
+            return True
+        at = text.find(phrase, at + 1)
+    return False
+
+
+def _runs_on(text: str, cut: int) -> bool:
+    """Whether the characters around `cut` belong together. Scripts without blanks have no such boundary."""
+    if not 0 < cut < len(text):
+        return False
+    before, after = text[cut - 1], text[cut]
+    if before.isalnum() and after.isalnum():
+        return before < "\u0e00" and after < "\u0e00"
+    if before.isdecimal():
+        return after == "%" or (after in ".," and text[cut + 1 : cut + 2].isdecimal())
+    return after.isdecimal() and (before in "$€£" or (before in ".,-" and text[cut - 2 : cut - 1].isdecimal()))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os.path import commonprefix
 from typing import Final
 
 from api.core.judge.claims import clean
 from api.core.judge.compare import compatible, same_number
 from api.core.judge.facts import EXACT, Parsed
 from api.core.judge.lexicon import CRITERION_VERBS, TITLES
-from api.core.judge.normalise import fold, squeeze
+from api.core.judge.normalise import fold, squeeze, stands_in
 from api.core.judge.parse import parse
 from api.core.judge.reasons import quote
 from api.core.judge.stem import stem
@@ -140,30 +139,12 @@ def _numbers_present(parsed: Parsed, output: Output) -> dict[str, float]:
     """Numbers of the phrase that the output bears out by rounding, hedge or another unit."""
     present: dict[str, float] = {}
     for number in parsed.numbers:
-        if number.at >= 0 and any(
+        if not number.loose and any(
             same_number(stated, number) or (number.bound != EXACT and same_number(number, replace(stated, bound=EXACT)))
             for stated in output.parsed.numbers
         ):
             present[parsed.content[number.at]] = 1.0
     return present
-
-
-def stands_in(phrase: str, text: str) -> bool:
-    """Whether `phrase` stands in `text` at word boundaries; both squeezed."""
-    at = text.find(phrase)
-    while at >= 0:
-        end = at + len(phrase)
-        before = at > 0 and _joined(text[at - 1], phrase[0])
-        after = end < len(text) and _joined(phrase[-1], text[end])
-        if not before and not after:
-            return True
-        at = text.find(phrase, at + 1)
-    return False
-
-
-def _joined(one: str, other: str) -> bool:
-    """Whether two neighbouring characters belong to one word; scripts without blanks have no such boundary."""
-    return one.isalnum() and other.isalnum() and one < "\u0e00" and other < "\u0e00"
 
 
 def one_edit(one: str, other: str) -> bool:
@@ -183,7 +164,7 @@ def same_root(one: str, other: str) -> bool:
         return False
     shorter = min(len(one), len(other))
     return shorter >= _SHORTEST_NEARLY and abs(len(one) - len(other)) <= 4 and (
-        len(commonprefix((one, other))) >= max(_SHORTEST_NEARLY, shorter - 2)
+        one.startswith(other[: max(_SHORTEST_NEARLY, shorter - 2)])
     )
 
 

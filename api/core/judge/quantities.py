@@ -233,7 +233,7 @@ def _number_words(tokens: list[str], index: int, parsed: Parsed) -> int:
         return _other_number_word(tokens, index, parsed)
     value = total + current
     if value == 1 and at == index + 1:
-        parsed.numbers.append(Number((1.0,), -1, tokens[index]))
+        parsed.numbers.append(Number((1.0,), len(parsed.content), tokens[index], loose=True))
         return at
     scaled = value >= _BIG_SCALES
     return _add_number(tokens, index, at, (value,), 0, parsed, ordinal=ordinal, scaled=scaled)

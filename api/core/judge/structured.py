@@ -55,7 +55,7 @@ def _depth(text: str) -> int:
 
 
 def members(text: str) -> list[tuple[int, int, str, str]]:
-    """(start, end, statement, key) for each scalar in valid JSON `text`: "crew_size": 4 states "crew size: 4"."""
+    """(start, end, statement, key) for each scalar in valid JSON `text`: "crew_size": 4 gives "4" and "crew size"."""
     found: list[tuple[int, int, str, str]] = []
     key: tuple[int, str] | None = None
     pending: tuple[int, int, str] | None = None
@@ -75,7 +75,7 @@ def members(text: str) -> list[tuple[int, int, str, str]]:
             pending = (match.start(), match.end(), _scalar(token))
     if pending is not None:
         found.append(_member(text, key, pending))
-    return [member for member in found if member[2].strip()]
+    return [member for member in found if member[2].strip() or member[3].strip()]
 
 
 def _scalar(token: str) -> str:
@@ -92,4 +92,4 @@ def _member(text: str, key: tuple[int, str] | None, value: tuple[int, int, str])
     if key is None:
         return start, end, shown, ""
     words = _CAMEL.sub(" ", key[1]).replace("_", " ")
-    return key[0], end, f"{words}: {shown}", words
+    return key[0], end, shown, words

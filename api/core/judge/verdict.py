@@ -7,8 +7,9 @@ from typing import Final
 
 from api.core.judge import reasons
 from api.core.judge.lexicon import DANGLING, REFUSALS
-from api.core.judge.model import ClaimFinding, CriterionFinding, Judgement, Verdict
+from api.core.judge.model import CriterionFinding, Judgement, Verdict
 from api.core.judge.normalise import fold
+from api.core.judge.support import Checked
 
 #: verdict -> (lowest, highest) score. The bands never overlap, so the score cannot disagree with the verdict.
 BANDS: Final[dict[Verdict, tuple[float, float]]] = {"fail": (0.0, 0.39), "retry": (0.40, 0.69), "pass": (0.70, 1.0)}
@@ -18,25 +19,17 @@ _NO_EVIDENCE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A claim's finding, its cover and its size in content stems."""
-
-    finding: ClaimFinding
-    cover: float
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
 class Findings:
-    """Everything the verdict rests on. `verbatim`: the whole output stands in one evidence item."""
+    """Everything the verdict rests on. `faults`: reasons for false equations and for claims that contradict each other.
+    `verbatim`: the whole output stands in one evidence item."""
 
     output: str
     evidence: list[str]
     checked: list[Checked]
     criteria: list[CriterionFinding]
-    false_sums: list[str]
+    faults: list[str]
     verbatim: bool
-    has_content: bool
+    has_words: bool
 
 
 def decide(found: Findings) -> Judgement:
@@ -45,7 +38,7 @@ def decide(found: Findings) -> Judgement:
     fails, retries, passes = _fails(found), _retries(found), _passes(found)
     verdict: Verdict = "fail" if fails else "retry" if retries else "pass"
     spoken = [*fails, *retries, *passes, reasons.CLOSING]
-    hard = bool(found.false_sums) or any(claim.conflicts for claim in claims)
+    hard = bool(found.faults and not found.verbatim) or any(claim.conflicts for claim in claims)
     low, high = BANDS[verdict]
     score = round(low + (high - low) * max(0.0, min(1.0, _raw(found))), 2)
     return Judgement(verdict, min(high, max(low, score)), tuple(spoken), claims, tuple(found.criteria), hard)
@@ -68,13 +61,13 @@ def _fails(found: Findings) -> list[str]:
     spoken = [reasons.conflict(one.finding, found.evidence) for one in found.checked if one.finding.conflicts]
     spoken = reasons.limited(spoken, "claims that conflict with the evidence")
     if not found.verbatim:
-        spoken += reasons.limited(found.false_sums, "false equations")
+        spoken += reasons.limited(found.faults, "faults of the output by itself")
     size = sum(one.size for one in found.checked)
     foreign = [one for one in found.checked if one.cover < _FOREIGN]
     declined = _refusal(found)
     if foreign and not declined and 2 * sum(one.size for one in foreign) > size:
         spoken.append(reasons.off_topic(foreign[0].finding.text))
-    if found.has_content:
+    if found.has_words:
         spoken += [reasons.criterion(one) for one in found.criteria if one.violated]
     return spoken
 
@@ -104,7 +97,7 @@ def _retries(found: Findings) -> list[str]:
         [reasons.unsupported(claim, found.evidence) for claim in weak], "claims without full support"
     )
     if not found.checked and not found.verbatim:
-        if any(item.strip() for item in found.evidence):
+        if not found.has_words or any(item.strip() for item in found.evidence):
             spoken.append(reasons.NO_CLAIM)
         elif not found.criteria:
             spoken.append(reasons.NOTHING_TO_CHECK)

@@ -1,0 +1,43 @@
+"""Pure: evidence that is nothing but reference answers ("Cherry Hill", "4"): is one of them in the output?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from api.core.judge.facts import Parsed
+from api.core.judge.index import Evidence
+from api.core.judge.polarity import governed
+
+#: An evidence item of at most this many content stems can be a reference answer.
+LONGEST: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """`answers`: the content stems of each reference answer. `given`: the stems of the task, which an answer may
+    repeat without support."""
+
+    answers: tuple[frozenset[str], ...] = ()
+    given: frozenset[str] = frozenset()
+
+    def in_claim(self, parsed: Parsed) -> bool:
+        """Whether the claim has one of the answers, and does not negate it."""
+        stems = set(parsed.content)
+        denied = {word for word, count in governed(parsed.content, parsed.negated).items() if count % 2}
+        return any(answer <= stems and answer.isdisjoint(denied) for answer in self.answers)
+
+    def loose(self, parsed: Parsed) -> list[str]:
+        """Stems of the claim that neither an answer nor the task has."""
+        known = self.given.union(*self.answers)
+        return [stem for stem in dict.fromkeys(parsed.content) if stem not in known]
+
+
+def references(evidence: Evidence, given: frozenset[str]) -> References:
+    """The reference answers, when every item of the evidence is one."""
+    answers: dict[int, list[str]] = {}
+    for sentence in evidence.sentences:
+        answers.setdefault(sentence.item, []).extend(sentence.parsed.content)
+    if not answers or any(len(stems) > LONGEST for stems in answers.values()):
+        return References()
+    return References(tuple(frozenset(stems) for stems in answers.values() if stems), given)
