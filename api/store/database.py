@@ -14,8 +14,10 @@ Row = Mapping[str, Any]
 
 
 class StorageUnavailable(Exception):
-    """The database did not answer, or could not take a write: locked for too long, full, read-only, gone. Nothing
-    was done."""
+    """The database did not answer, or could not take a write: locked for too long, full, read-only, gone.
+
+    Nothing was done; only a connection that breaks during a commit leaves it open whether it was.
+    """
 
 
 class NewerSchema(Exception):
@@ -49,8 +51,11 @@ class Database(Protocol):
         """Runs `fn` in a transaction of its own, serialisable, and commits durably before it returns.
 
         The transaction goes on to its end when the caller is cancelled. Raises StorageUnavailable, or what `fn`
-        raises, with nothing written.
+        raises, with nothing written. `fn` may run more than once, the last time from the beginning.
         """
+
+    async def write_alone(self, fn: Callable[Concatenate[Tx, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write`, and at any time only one of all processes is in it: for changes of the schema."""
 
     async def read(self, fn: Callable[Concatenate[Tx, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `fn` on one consistent state without writing. Raises StorageUnavailable."""

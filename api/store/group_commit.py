@@ -62,24 +62,33 @@ class GroupCommit(Generic[Item, Outcome]):
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
-                await self._record([waiting for waiting in batch if not waiting.outcome.cancelled()])
+                await self._record(batch)
         finally:
             self._worker = None
 
     async def _record(self, batch: list[_Waiting[Item, Outcome]]) -> None:
+        batch = [waiting for waiting in batch if not waiting.outcome.done()]
         if not batch:
             return
         try:
             outcomes = await self._commit([waiting.item for waiting in batch])
+            if len(outcomes) != len(batch):
+                raise RuntimeError(f"{len(outcomes)} outcomes for {len(batch)} items")
         except StorageUnavailable as error:
             _fail(batch, error)
         except Exception as error:
-            # One bad item must not take its neighbours with it: each gets a transaction of its own.
             if len(batch) == 1:
                 _fail(batch, error)
-            else:
-                for waiting in batch:
-                    await self._record([waiting])
+                return
+            # One bad item must not take its neighbours with it. Halves, in order, find it in few transactions.
+            middle = len(batch) // 2
+            await self._record(batch[:middle])
+            await self._record(batch[middle:])
+        except BaseException:
+            # The loop ends. Whoever still waits must not wait for ever.
+            for waiting in batch:
+                waiting.outcome.cancel()
+            raise
         else:
             for waiting, outcome in zip(batch, outcomes, strict=True):
                 if not waiting.outcome.done():

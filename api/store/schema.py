@@ -25,7 +25,7 @@ def steps() -> tuple[tuple[int, tuple[str, ...]], ...]:
 async def migrate(database: Database) -> int:
     """Brings the schema to the newest version and returns it. Raises NewerSchema when the database is ahead of this
     program."""
-    return await database.write(_migrate)
+    return await database.write_alone(_migrate)
 
 
 async def _migrate(tx: Tx) -> int:

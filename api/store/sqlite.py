@@ -2,24 +2,27 @@
 
 - Transactions begin IMMEDIATE: a deferred one that turns into a write fails at once when another writer is there,
   in spite of the busy timeout.
-- A cancelled statement keeps running in its thread and a cancelled transaction would stay open, so transactions are
-  shielded.
+- A cancelled statement keeps running in its thread and a cancelled transaction would stay open, so transactions run in
+  tasks of their own.
+- A transaction waits at most QUEUE_S for this process's others and BUSY_MS for those of other processes.
 - synchronous=FULL: an answer leaves after its commit, and the commit must outlive the machine.
 - secure_delete: a deleted key leaves nothing in the file; `scrub` clears the write-ahead log as well.
 """
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Concatenate
 
 import aiosqlite
 
 from api.store.database import P, Row, StorageUnavailable, T
+from api.store.unbroken import Unbroken
 
 BUSY_MS = 5_000
+QUEUE_S = 5
 _PRAGMAS = (
     f"PRAGMA busy_timeout={BUSY_MS}",
     "PRAGMA journal_mode=WAL",
@@ -29,6 +32,24 @@ _PRAGMAS = (
     "PRAGMA cache_size=-16000",
     "PRAGMA temp_store=MEMORY",
 )
+_OUTAGES = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_AUTH,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+"""Result codes that speak of the file and its surroundings. The others speak of our SQL and must not look like a fault
+that waiting mends."""
+_PRIMARY_CODE = 0xFF
 
 
 class SqliteTx:
@@ -41,7 +62,8 @@ class SqliteTx:
         cursor = await self._connection.execute(sql, args)
         changed = cursor.rowcount
         await cursor.close()
-        return changed
+        # -1 for what changes no rows by its nature, such as CREATE TABLE.
+        return max(0, changed)
 
     async def one(self, sql: str, **args: Any) -> Row | None:
         rows = await self.all(sql, **args)
@@ -61,7 +83,7 @@ class SqliteDatabase:
     def __init__(self, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
         self._writer, self._reader = writer, reader
         self._write_lock, self._read_lock = asyncio.Lock(), asyncio.Lock()
-        self._running: set[asyncio.Task[Any]] = set()
+        self._unbroken = Unbroken()
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteDatabase":
@@ -71,55 +93,48 @@ class SqliteDatabase:
             path.parent.mkdir(parents=True, exist_ok=True)
             for _ in range(2):
                 connections.append(await _connect(path))
-        except (OSError, sqlite3.Error) as error:
+        except BaseException as error:
             for connection in connections:
                 await connection.close()
-            raise StorageUnavailable(f"cannot open {path}: {error}") from error
+            if isinstance(error, OSError | sqlite3.Error):
+                raise StorageUnavailable(f"cannot open {path}: {error}") from error
+            raise
         return cls(*connections)
 
     async def write(self, fn: Callable[Concatenate[Any, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._shielded(self._write_lock, _transact(self._writer, "BEGIN IMMEDIATE", fn, *args, **kwargs))
+        async def work() -> T:
+            async with _held(self._write_lock):
+                return await _transact(self._writer, "BEGIN IMMEDIATE", fn, *args, **kwargs)
+
+        return await self._unbroken.run(work)
+
+    async def write_alone(
+        self, fn: Callable[Concatenate[Any, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self.write(fn, *args, **kwargs)
 
     async def read(self, fn: Callable[Concatenate[Any, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._shielded(self._read_lock, _transact(self._reader, "BEGIN", fn, *args, **kwargs))
+        async def work() -> T:
+            async with _held(self._read_lock):
+                return await _transact(self._reader, "BEGIN", fn, *args, **kwargs)
+
+        return await self._unbroken.run(work)
 
     async def scrub(self) -> None:
-        checkpoint = self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
-        await self._shielded(self._write_lock, _translated(checkpoint))
+        async def work() -> None:
+            # A reader of this process would hold the log; one of another process is waited for, BUSY_MS long.
+            async with _held(self._write_lock), _held(self._read_lock):
+                with _outages_translated():
+                    rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
+            if rows[0][0]:
+                raise StorageUnavailable("the write-ahead log is in use by another process")
+
+        await self._unbroken.run(work)
 
     async def close(self) -> None:
-        async with self._write_lock, self._read_lock:
-            await self._reader.close()
-            await self._writer.close()
-
-    async def _shielded(self, lock: asyncio.Lock, work: Awaitable[T]) -> T:
-        """Runs `work` under `lock` in a task of its own, which a cancelled caller leaves behind to end by itself."""
-
-        async def locked() -> T:
-            async with lock:
-                return await work
-
-        task = asyncio.create_task(locked())
-        self._running.add(task)
-        task.add_done_callback(self._forget)
-        return await asyncio.shield(task)
-
-    def _forget(self, task: "asyncio.Task[Any]") -> None:
-        self._running.discard(task)
-        if not task.cancelled():
-            # Marks the exception as seen: the caller has it, unless it was cancelled and no longer wants it.
-            task.exception()
-
-
-async def _transact(
-    connection: aiosqlite.Connection,
-    begin: str,
-    fn: Callable[Concatenate[Any, P], Awaitable[T]],
-    *args: P.args,
-    **kwargs: P.kwargs,
-) -> T:
-    async with _transaction(connection, begin) as tx:
-        return await fn(tx, *args, **kwargs)
+        await self._unbroken.close()
+        await self._reader.close()
+        await self._writer.close()
 
 
 async def _connect(path: Path) -> aiosqlite.Connection:
@@ -135,21 +150,47 @@ async def _connect(path: Path) -> aiosqlite.Connection:
 
 
 @asynccontextmanager
-async def _transaction(connection: aiosqlite.Connection, begin: str) -> AsyncIterator[SqliteTx]:
-    await _translated(connection.execute_fetchall(begin))
+async def _held(lock: asyncio.Lock) -> AsyncIterator[None]:
     try:
-        yield SqliteTx(connection)
-        await connection.execute_fetchall("COMMIT")
-    except BaseException as error:
+        async with asyncio.timeout(QUEUE_S):
+            await lock.acquire()
+    except TimeoutError:
+        raise StorageUnavailable(f"the transactions before this one did not end within {QUEUE_S} s") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+async def _transact(
+    connection: aiosqlite.Connection,
+    begin: str,
+    fn: Callable[Concatenate[Any, P], Awaitable[T]],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    with _outages_translated():
         if connection.in_transaction:
+            # An earlier one could not even be rolled back, say for want of disk.
             await connection.execute_fetchall("ROLLBACK")
-        if isinstance(error, sqlite3.OperationalError):
+        try:
+            await connection.execute_fetchall(begin)
+            result = await fn(SqliteTx(connection), *args, **kwargs)
+            await connection.execute_fetchall("COMMIT")
+        except BaseException:
+            # SQLite has rolled back already after some errors, and then says that there is nothing to roll back.
+            with suppress(sqlite3.Error):
+                await connection.execute_fetchall("ROLLBACK")
+            raise
+        return result
+
+
+@contextmanager
+def _outages_translated() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        # Some errors of the module itself carry no code.
+        if getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE in _OUTAGES:
             raise StorageUnavailable(str(error)) from error
         raise
-
-
-async def _translated(work: Awaitable[T]) -> T:
-    try:
-        return await work
-    except sqlite3.OperationalError as error:
-        raise StorageUnavailable(str(error)) from error
