@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import database as database  # fixtures are found by being here
+from tests.databases import database_url as database_url
+from tests.databases import postgres_url as postgres_url
+from tests.databases import run as run
 from tests.live import Live, live_server
 
 
