@@ -1,6 +1,6 @@
-"""Runs every file of content/integrations with the real package of its framework against a running server.
+"""Runs every file of content/integrations with the real package of its framework against a real server.
 
-Needs SCREWTAPE_BASE_URL and SCREWTAPE_API_KEY, a key of that server with free calls left.
+That is a server of these tests' own, or the one that SCREWTAPE_BASE_URL names, with the key in SCREWTAPE_API_KEY.
 """
 
 import ast
@@ -17,6 +17,7 @@ import pytest
 
 from api.contract import Contract, load
 from tests.clients.integrations.environments import CONTENT, Integration, command, integrations
+from tests.live import live_server
 
 ALL = integrations()
 RUNNABLE = [integration for integration in ALL if integration.language in ("python", "sh")]
@@ -35,12 +36,13 @@ def contract() -> Contract:
 
 
 @pytest.fixture(scope="session")
-def server() -> dict[str, str]:
-    """The environment variables that a reader sets."""
-    wanted = ("SCREWTAPE_BASE_URL", "SCREWTAPE_API_KEY")
-    missing = [name for name in wanted if not os.environ.get(name)]
-    assert not missing, f"set {' and '.join(missing)}"
-    return {name: os.environ[name] for name in wanted}
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment variables that a reader sets: those of the caller, or of a server that runs for these tests."""
+    if "SCREWTAPE_BASE_URL" in os.environ:
+        yield {name: os.environ[name] for name in ("SCREWTAPE_BASE_URL", "SCREWTAPE_API_KEY")}
+        return
+    with live_server(tmp_path_factory.mktemp("server")) as live:
+        yield {"SCREWTAPE_BASE_URL": f"http://127.0.0.1:{live.port}", "SCREWTAPE_API_KEY": live.new_key()}
 
 
 class Listing(BaseHTTPRequestHandler):
