@@ -3,7 +3,7 @@
 Pygments' own style fails the contrast rules (WCAG AA), and its dozens of classes would not fit a small stylesheet.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from html import escape
 from typing import Any
@@ -30,19 +30,42 @@ _CLASSES: tuple[tuple[_TokenType, str], ...] = (
 )
 """The first entry that a token belongs to decides."""
 
+WRAPPED = frozenset({"json", "sh", "http"})
+"""Languages whose long lines are wrapped: long strings in JSON and commands say nothing by where they end."""
+
 _PLAIN = frozenset({"", "text", "txt", "plain"})
 
 
 def highlight(code: str, language: str) -> str:
     """The code, escaped and coloured, without its last line break. An unknown language is left plain."""
     lexer = None if language in _PLAIN else _lexer(language)
-    if lexer is None:
-        return escape(code.rstrip("\n"), quote=False)
-    parts = []
-    for name, text in _runs(lexer, code):
-        shown = escape(text, quote=False)
-        parts.append(f'<span class="{name}">{shown}</span>' if name else shown)
-    return "".join(parts).rstrip("\n")
+    runs = _runs(lexer, code.rstrip("\n")) if lexer else [("", code.rstrip("\n"))]
+    lines = _lines(runs)
+    if language not in WRAPPED:
+        return "\n".join(html for _, html in lines)
+    # Each line is a box that wraps with a hanging indent; the line breaks stay in the text for who copies it.
+    return "".join(f'<span class="l i{min(indent // 2 * 2, 6)}">{html}\n</span>' for indent, html in lines)
+
+
+def _lines(runs: Iterable[tuple[str, str]]) -> list[tuple[int, str]]:
+    """The runs cut at line breaks: each line's count of leading spaces and its HTML."""
+    lines: list[list[tuple[str, str]]] = [[]]
+    for name, text in runs:
+        first, *rest = text.split("\n")
+        lines[-1].append((name, first))
+        lines += [[(name, part)] for part in rest]
+    made = []
+    for line in lines:
+        plain = "".join(text for _, text in line)
+        made.append((len(plain) - len(plain.lstrip(" ")), "".join(_span(name, text) for name, text in line)))
+    while len(made) > 1 and not made[-1][1]:
+        made.pop()
+    return made
+
+
+def _span(name: str, text: str) -> str:
+    shown = escape(text, quote=False)
+    return f'<span class="{name}">{shown}</span>' if name and text.strip() else shown
 
 
 def block(code: str, language: str) -> str:

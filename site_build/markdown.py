@@ -53,6 +53,7 @@ class Converter:
         html = converter.convert(text)
         toc = [(int(level), id, _plain(inner)) for level, id, inner in _HEADING.findall(html)]
         html = _HEADING.sub(_with_link, html)
+        html = html.replace("<th></th>", "<td></td>")  # a header without a name is none
         html = html.replace("<table>", '<div class="table" tabindex="0"><table>').replace("</table>", "</table></div>")
         return html, toc
 

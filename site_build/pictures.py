@@ -7,7 +7,7 @@ from typing import Any
 
 from site_build.model import Case
 
-STEP = 52
+STEP = 60
 """Distance of two dots, in the SVG's units."""
 RADIUS = 9
 LANE = 44
@@ -86,10 +86,12 @@ def thumbnail(case: Case) -> str:
     agreement = float(case.result["agreement_score"])
     risk = case.result["false_consensus_risk"]
     label = escape(f"{case.name}: {describe(case)}", quote=True)
+    size = max(96, int(x) + 18)
     return (
-        f'<svg class="thumb" viewBox="0 0 96 34" width="96" height="34" role="img" aria-label="{label}">{"".join(parts)}'
-        f'<rect class="track" x="1" y="27" width="94" height="5" rx="2.5"/>'
-        f'<rect class="fill {risk}" x="1" y="27" width="{94 * agreement:g}" height="5" rx="2.5"/></svg>'
+        f'<svg class="thumb" viewBox="0 0 {size} 34" width="{size}" height="34" role="img" aria-label="{label}">{"".join(parts)}'
+        f'<rect class="track" x="1" y="27" width="{size - 2}" height="5" rx="2.5"/>'
+        f'<text class="risk {risk}" x="{size - 1}" y="16" text-anchor="end" aria-hidden="true">{RISK_MARKS[risk]}</text>'
+        f'<rect class="fill {risk}" x="1" y="27" width="{(size - 2) * agreement:g}" height="5" rx="2.5"/></svg>'
     )
 
 
