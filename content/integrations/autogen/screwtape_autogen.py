@@ -17,7 +17,10 @@ TIMEOUT_S = 30
 JUDGE = {
     "task": "State the crew size and launch site.",
     "agent_output": "The crew size was 4. The mission launched from Cape Canaveral.",
-    "evidence": ["The mission launched on 2024-03-01 from Cape Canaveral.", "The crew size was 4."],
+    "evidence": [
+        "The mission launched on 2024-03-01 from Cape Canaveral.",
+        "The crew size was 4.",
+    ],
     "criteria": ["crew size", "Cape Canaveral"],
 }
 CONSENSUS = {
@@ -31,17 +34,29 @@ CONSENSUS = {
 
 
 def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Sends `body` and returns the JSON object of the reply. Raises RuntimeError with the reason when there is none."""
+    """Sends `body` and returns the JSON object of the reply.
+
+    Raises RuntimeError with the reason when there is none.
+    """
     key = os.environ.get("SCREWTAPE_API_KEY")
     if not key:
-        raise RuntimeError("SCREWTAPE_API_KEY is not set. A free key: " + BASE_URL + "/signup")
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "User-Agent": "screwtape-example"}
-    request = urllib.request.Request(BASE_URL + path, json.dumps(body).encode(), headers, method="POST")
+        raise RuntimeError(f"SCREWTAPE_API_KEY is not set. Get one: {BASE_URL}/signup")
+    request = urllib.request.Request(
+        BASE_URL + path,
+        method="POST",
+        headers={
+            "Authorization": f"Bearer {key}",
+            "Content-Type": "application/json",
+            "User-Agent": "screwtape-example",
+        },
+        data=json.dumps(body).encode(),
+    )
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
             text = response.read()
     except urllib.error.HTTPError as error:
-        raise RuntimeError(f"{path}: HTTP {error.code}: {explanation(error.read())}") from error
+        reason = explanation(error.read())
+        raise RuntimeError(f"{path}: HTTP {error.code}: {reason}") from error
     except OSError as error:
         raise RuntimeError(f"{path}: no answer: {error}") from error
     try:
@@ -54,11 +69,11 @@ def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def explanation(body: bytes) -> str:
-    """What a problem document says in words, or the beginning of whatever else came."""
+    """What a problem document says, or the beginning of whatever else came."""
     try:
         problem = json.loads(body)
-        faults = "".join(f" {fault['path']} {fault['message']}." for fault in problem.get("errors", []))
-        return f"{problem['detail']}{faults} (request {problem['request_id']})"
+        faults = [f"{f['path']} {f['message']}" for f in problem.get("errors", [])]
+        return "; ".join([problem["detail"], *faults, problem["request_id"]])
     except (ValueError, KeyError, TypeError, AttributeError):
         return body[:200].decode(errors="replace")
 
@@ -76,7 +91,12 @@ def judge(
     evidence: Annotated[list[str], "Texts that the output is checked against"],
     criteria: Annotated[list[str], "What the output must do"],
 ) -> dict[str, Any]:
-    body = {"task": task, "agent_output": agent_output, "evidence": evidence, "criteria": criteria}
+    body = {
+        "task": task,
+        "agent_output": agent_output,
+        "evidence": evidence,
+        "criteria": criteria,
+    }
     return post("/v1/judge", body)
 
 
@@ -84,11 +104,16 @@ def consensus(
     task: Annotated[str, "What the agents were asked to do"],
     answers: Annotated[list[Answer], "Their answers, at least two"],
 ) -> dict[str, Any]:
-    return post("/v1/consensus", {"task": task, "answers": [answer.model_dump() for answer in answers]})
+    body = {"task": task, "answers": [answer.model_dump() for answer in answers]}
+    return post("/v1/consensus", body)
 
 
-judge_tool = FunctionTool(judge, description="Judges an answer before it is used: pass, fail or retry, with reasons.")
-consensus_tool = FunctionTool(consensus, description="Scores how far answers agree, and the risk of trusting that.")
+judge_tool = FunctionTool(
+    judge, description="Judges an answer before it is used: pass, fail or retry."
+)
+consensus_tool = FunctionTool(
+    consensus, description="Scores how far answers agree and the risk of trusting it."
+)
 
 
 async def main() -> None:

@@ -16,7 +16,10 @@ TIMEOUT_S = 30
 JUDGE = {
     "task": "State the crew size and launch site.",
     "agent_output": "The crew size was 4. The mission launched from Cape Canaveral.",
-    "evidence": ["The mission launched on 2024-03-01 from Cape Canaveral.", "The crew size was 4."],
+    "evidence": [
+        "The mission launched on 2024-03-01 from Cape Canaveral.",
+        "The crew size was 4.",
+    ],
     "criteria": ["crew size", "Cape Canaveral"],
 }
 CONSENSUS = {
@@ -30,17 +33,29 @@ CONSENSUS = {
 
 
 def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Sends `body` and returns the JSON object of the reply. Raises RuntimeError with the reason when there is none."""
+    """Sends `body` and returns the JSON object of the reply.
+
+    Raises RuntimeError with the reason when there is none.
+    """
     key = os.environ.get("SCREWTAPE_API_KEY")
     if not key:
-        raise RuntimeError("SCREWTAPE_API_KEY is not set. A free key: " + BASE_URL + "/signup")
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "User-Agent": "screwtape-example"}
-    request = urllib.request.Request(BASE_URL + path, json.dumps(body).encode(), headers, method="POST")
+        raise RuntimeError(f"SCREWTAPE_API_KEY is not set. Get one: {BASE_URL}/signup")
+    request = urllib.request.Request(
+        BASE_URL + path,
+        method="POST",
+        headers={
+            "Authorization": f"Bearer {key}",
+            "Content-Type": "application/json",
+            "User-Agent": "screwtape-example",
+        },
+        data=json.dumps(body).encode(),
+    )
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
             text = response.read()
     except urllib.error.HTTPError as error:
-        raise RuntimeError(f"{path}: HTTP {error.code}: {explanation(error.read())}") from error
+        reason = explanation(error.read())
+        raise RuntimeError(f"{path}: HTTP {error.code}: {reason}") from error
     except OSError as error:
         raise RuntimeError(f"{path}: no answer: {error}") from error
     try:
@@ -53,38 +68,43 @@ def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def explanation(body: bytes) -> str:
-    """What a problem document says in words, or the beginning of whatever else came."""
+    """What a problem document says, or the beginning of whatever else came."""
     try:
         problem = json.loads(body)
-        faults = "".join(f" {fault['path']} {fault['message']}." for fault in problem.get("errors", []))
-        return f"{problem['detail']}{faults} (request {problem['request_id']})"
+        faults = [f"{f['path']} {f['message']}" for f in problem.get("errors", [])]
+        return "; ".join([problem["detail"], *faults, problem["request_id"]])
     except (ValueError, KeyError, TypeError, AttributeError):
         return body[:200].decode(errors="replace")
 
 
 class JudgeInput(BaseModel):
-    """What the agent fills in. Evidence and criteria are yours, so that it can't choose what it is measured by."""
+    """What the agent fills in. What it is measured by is not its choice."""
 
     task: str = Field(description="What the agent was asked to do.")
     agent_output: str = Field(description="The output to judge.")
 
 
 class ScrewtapeJudge(BaseTool):
-    """Judges an output against the evidence and criteria that the tool was made with."""
+    """Judges an output against the evidence and criteria that you give the tool."""
 
     name: str = "screwtape_judge"
-    description: str = "Judges an answer before it is used: pass, fail or retry, with reasons."
+    description: str = "Judges an answer before it is used: pass, fail or retry."
     args_schema: type[BaseModel] = JudgeInput
     evidence: list[str] = Field(default_factory=list)
     criteria: list[str] = Field(default_factory=list)
 
     def _run(self, task: str, agent_output: str) -> str:
-        body = {"task": task, "agent_output": agent_output, "evidence": self.evidence, "criteria": self.criteria}
+        body = {
+            "task": task,
+            "agent_output": agent_output,
+            "evidence": self.evidence,
+            "criteria": self.criteria,
+        }
         return json.dumps(post("/v1/judge", body), indent=2)
 
 
 def reviewer(tool: ScrewtapeJudge) -> Agent:
-    """An agent that has the tool. Give it a task in a Crew; only then is a model needed."""
+    """An agent that has the tool. A model is needed once a Crew runs it."""
     return Agent(
         role="Reviewer",
         goal="Let no answer through that the evidence does not support",
@@ -95,8 +115,9 @@ def reviewer(tool: ScrewtapeJudge) -> Agent:
 
 
 def main() -> None:
-    """Calls the tool that the agent has, as the agent would. Running the agent needs a model; this does not."""
-    agent = reviewer(ScrewtapeJudge(evidence=JUDGE["evidence"], criteria=JUDGE["criteria"]))
+    """Calls the tool as the agent would. Only running it needs a model."""
+    tool = ScrewtapeJudge(evidence=JUDGE["evidence"], criteria=JUDGE["criteria"])
+    agent = reviewer(tool)
     print(agent.tools[0].run(task=JUDGE["task"], agent_output=JUDGE["agent_output"]))
     print(json.dumps(post("/v1/consensus", CONSENSUS), indent=2))
 

@@ -3,7 +3,7 @@
 set -eu
 
 if [ -z "${SCREWTAPE_API_KEY:-}" ]; then
-  echo "SCREWTAPE_API_KEY is not set. A free key: ${SCREWTAPE_BASE_URL:-https://screwtape.ai}/signup" >&2
+  echo "SCREWTAPE_API_KEY is not set. Get one: ${SCREWTAPE_BASE_URL:-https://screwtape.ai}/signup" >&2
   exit 1
 fi
 

@@ -14,7 +14,10 @@ TIMEOUT_S = 30
 JUDGE = {
     "task": "State the crew size and launch site.",
     "agent_output": "The crew size was 4. The mission launched from Cape Canaveral.",
-    "evidence": ["The mission launched on 2024-03-01 from Cape Canaveral.", "The crew size was 4."],
+    "evidence": [
+        "The mission launched on 2024-03-01 from Cape Canaveral.",
+        "The crew size was 4.",
+    ],
     "criteria": ["crew size", "Cape Canaveral"],
 }
 CONSENSUS = {
@@ -28,17 +31,29 @@ CONSENSUS = {
 
 
 def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Sends `body` and returns the JSON object of the reply. Raises RuntimeError with the reason when there is none."""
+    """Sends `body` and returns the JSON object of the reply.
+
+    Raises RuntimeError with the reason when there is none.
+    """
     key = os.environ.get("SCREWTAPE_API_KEY")
     if not key:
-        raise RuntimeError("SCREWTAPE_API_KEY is not set. A free key: " + BASE_URL + "/signup")
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "User-Agent": "screwtape-example"}
-    request = urllib.request.Request(BASE_URL + path, json.dumps(body).encode(), headers, method="POST")
+        raise RuntimeError(f"SCREWTAPE_API_KEY is not set. Get one: {BASE_URL}/signup")
+    request = urllib.request.Request(
+        BASE_URL + path,
+        method="POST",
+        headers={
+            "Authorization": f"Bearer {key}",
+            "Content-Type": "application/json",
+            "User-Agent": "screwtape-example",
+        },
+        data=json.dumps(body).encode(),
+    )
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
             text = response.read()
     except urllib.error.HTTPError as error:
-        raise RuntimeError(f"{path}: HTTP {error.code}: {explanation(error.read())}") from error
+        reason = explanation(error.read())
+        raise RuntimeError(f"{path}: HTTP {error.code}: {reason}") from error
     except OSError as error:
         raise RuntimeError(f"{path}: no answer: {error}") from error
     try:
@@ -51,17 +66,17 @@ def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def explanation(body: bytes) -> str:
-    """What a problem document says in words, or the beginning of whatever else came."""
+    """What a problem document says, or the beginning of whatever else came."""
     try:
         problem = json.loads(body)
-        faults = "".join(f" {fault['path']} {fault['message']}." for fault in problem.get("errors", []))
-        return f"{problem['detail']}{faults} (request {problem['request_id']})"
+        faults = [f"{f['path']} {f['message']}" for f in problem.get("errors", [])]
+        return "; ".join([problem["detail"], *faults, problem["request_id"]])
     except (ValueError, KeyError, TypeError, AttributeError):
         return body[:200].decode(errors="replace")
 
 
 class State(TypedDict, total=False):
-    """What the node reads (`evidence` and `criteria` when they are there) and writes (`verdict`). Add your own."""
+    """What the node reads (evidence and criteria are optional) and writes (verdict)."""
 
     task: str
     agent_output: str
@@ -72,7 +87,8 @@ class State(TypedDict, total=False):
 
 def judge(state: State) -> State:
     """The node: judges `agent_output` and stores the reply."""
-    body = {name: state[name] for name in ("task", "agent_output", "evidence", "criteria") if name in state}
+    sent = ("task", "agent_output", "evidence", "criteria")
+    body = {name: state[name] for name in sent if name in state}
     return {"verdict": post("/v1/judge", body)}
 
 

@@ -15,7 +15,10 @@ TIMEOUT_S = 30
 JUDGE = {
     "task": "State the crew size and launch site.",
     "agent_output": "The crew size was 4. The mission launched from Cape Canaveral.",
-    "evidence": ["The mission launched on 2024-03-01 from Cape Canaveral.", "The crew size was 4."],
+    "evidence": [
+        "The mission launched on 2024-03-01 from Cape Canaveral.",
+        "The crew size was 4.",
+    ],
     "criteria": ["crew size", "Cape Canaveral"],
 }
 CONSENSUS = {
@@ -29,17 +32,29 @@ CONSENSUS = {
 
 
 def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Sends `body` and returns the JSON object of the reply. Raises RuntimeError with the reason when there is none."""
+    """Sends `body` and returns the JSON object of the reply.
+
+    Raises RuntimeError with the reason when there is none.
+    """
     key = os.environ.get("SCREWTAPE_API_KEY")
     if not key:
-        raise RuntimeError("SCREWTAPE_API_KEY is not set. A free key: " + BASE_URL + "/signup")
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "User-Agent": "screwtape-example"}
-    request = urllib.request.Request(BASE_URL + path, json.dumps(body).encode(), headers, method="POST")
+        raise RuntimeError(f"SCREWTAPE_API_KEY is not set. Get one: {BASE_URL}/signup")
+    request = urllib.request.Request(
+        BASE_URL + path,
+        method="POST",
+        headers={
+            "Authorization": f"Bearer {key}",
+            "Content-Type": "application/json",
+            "User-Agent": "screwtape-example",
+        },
+        data=json.dumps(body).encode(),
+    )
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
             text = response.read()
     except urllib.error.HTTPError as error:
-        raise RuntimeError(f"{path}: HTTP {error.code}: {explanation(error.read())}") from error
+        reason = explanation(error.read())
+        raise RuntimeError(f"{path}: HTTP {error.code}: {reason}") from error
     except OSError as error:
         raise RuntimeError(f"{path}: no answer: {error}") from error
     try:
@@ -52,11 +67,11 @@ def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def explanation(body: bytes) -> str:
-    """What a problem document says in words, or the beginning of whatever else came."""
+    """What a problem document says, or the beginning of whatever else came."""
     try:
         problem = json.loads(body)
-        faults = "".join(f" {fault['path']} {fault['message']}." for fault in problem.get("errors", []))
-        return f"{problem['detail']}{faults} (request {problem['request_id']})"
+        faults = [f"{f['path']} {f['message']}" for f in problem.get("errors", [])]
+        return "; ".join([problem["detail"], *faults, problem["request_id"]])
     except (ValueError, KeyError, TypeError, AttributeError):
         return body[:200].decode(errors="replace")
 
@@ -69,8 +84,10 @@ class Answer(BaseModel):
 
 
 @function_tool
-def judge(task: str, agent_output: str, evidence: list[str], criteria: list[str]) -> str:
-    """Judges an answer before it is used: pass, fail or retry, with reasons.
+def judge(
+    task: str, agent_output: str, evidence: list[str], criteria: list[str]
+) -> str:
+    """Judges an answer before it is used: pass, fail or retry.
 
     Args:
         task: What the agent was asked to do.
@@ -78,7 +95,12 @@ def judge(task: str, agent_output: str, evidence: list[str], criteria: list[str]
         evidence: Texts that the output is checked against.
         criteria: What the output must do.
     """
-    body = {"task": task, "agent_output": agent_output, "evidence": evidence, "criteria": criteria}
+    body = {
+        "task": task,
+        "agent_output": agent_output,
+        "evidence": evidence,
+        "criteria": criteria,
+    }
     return json.dumps(post("/v1/judge", body), indent=2)
 
 
@@ -96,15 +118,16 @@ def consensus(task: str, answers: list[Answer]) -> str:
 
 reviewer = Agent(
     name="Reviewer",
-    instructions="Judge each answer with the tool and quote its reasons. Let through only what passes.",
+    instructions="Judge each answer with the tool. Let through only what passes.",
     tools=[judge, consensus],
 )
 
 
 def main() -> None:
-    """Calls the functions inside the tools. Running `reviewer` needs a model; this does not."""
+    """Calls the functions inside the tools. Only running the agent needs a model."""
     print(judge.__wrapped__(**JUDGE))
-    print(consensus.__wrapped__(CONSENSUS["task"], [Answer(**answer) for answer in CONSENSUS["answers"]]))
+    answers = [Answer(**answer) for answer in CONSENSUS["answers"]]
+    print(consensus.__wrapped__(CONSENSUS["task"], answers))
 
 
 if __name__ == "__main__":
