@@ -15,7 +15,6 @@ from tornado.netutil import bind_sockets
 
 from api import contract, facts, problems
 from api.config import Config
-from api.core.times import utc_day
 from api.facts import Facts
 from api.service.engine_pool import EnginePool
 from api.service.rate import RateLimiter
@@ -49,7 +48,7 @@ def commit_charges(database: Database, clock: Clock, free_limit: int) -> GroupCo
     """The committer of answered calls. The day is that of the commit, one for the whole batch."""
 
     async def commit(calls: Sequence[AnsweredCall]) -> Sequence[Charge]:
-        return await database.write(charges.record, calls, utc_day(clock()), free_limit)
+        return await database.write(charges.record, calls, int(clock()), free_limit)
 
     return GroupCommit(commit)
 
@@ -69,6 +68,7 @@ async def open_services(config: Config, *, clock: Clock = time.time, content: Pa
         base_url=base_url,
         limits=Limits(config.signups_per_hour, known.free_calls_per_day),
         secret_key=key,
+        admin_token=config.admin_token,
         database=database,
         charges=commit_charges(database, clock, known.free_calls_per_day),
         engines=EnginePool(ENGINE_WORKERS),

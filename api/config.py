@@ -44,6 +44,7 @@ class Config:
     public_base_url: str
     workers: int
     database_url: str = field(repr=False)
+    admin_token: str = field(repr=False)
     secret_key: str = field(repr=False)
     allowed_origins: tuple[str, ...]
     trusted_proxies: tuple[Network, ...]
@@ -117,6 +118,12 @@ def _workers(text: str) -> int:
     return int(text)
 
 
+def _token(text: str) -> str:
+    if text and (len(text) < 16 or not text.isascii() or not text.isprintable() or " " in text):
+        raise ValueError("at least 16 printable ASCII characters without spaces")
+    return text
+
+
 def _log_level(text: str) -> int:
     level = logging.getLevelNamesMapping().get(text.upper())
     if level is None:
@@ -139,6 +146,12 @@ SETTINGS = (
         "sqlite:///var/screwtape.db",
         _database_url,
         "Where everything is stored: `sqlite:///PATH`, or `postgresql://USER:PASSWORD@HOST/NAME` for many nodes.",
+    ),
+    Setting(
+        "ADMIN_TOKEN",
+        "",
+        _token,
+        "Bearer token of the operator's routes (`/v1/admin/*`) and of `/metrics`. Unset: they don't exist.",
     ),
     Setting(
         "SECRET_KEY",

@@ -16,7 +16,7 @@ METHODS = ("get", "post", "patch", "put", "delete")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_FAULTS = 20
 
-Auth = Literal["none", "key", "key_or_payment"]
+Auth = Literal["none", "key", "key_or_payment", "operator"]
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,49 @@ class Operation:
     problems: tuple[str, ...]
     spec: Mapping[str, Any]
     body: "BodySchema | None"
+    query: "tuple[Parameter, ...]"
+    takes_idempotency_key: bool
 
     @property
     def example(self) -> Any:
         """The example request body, or None for an operation without a body."""
         return self.spec["requestBody"]["content"]["application/json"]["example"] if self.body else None
+
+    def read_query(self, sent: Mapping[str, str]) -> tuple[dict[str, Any], list[Fault]]:
+        """The query parameters of the contract as values, defaults filled in, and what is wrong with them. Others
+        are ignored."""
+        values: dict[str, Any] = {}
+        faults: list[Fault] = []
+        for parameter in self.query:
+            if parameter.name in sent:
+                values[parameter.name] = value = parameter.value(sent[parameter.name])
+                faults += [Fault(parameter.name, fault.message) for fault in parameter.schema.faults(value)]
+            elif parameter.default is not None:
+                values[parameter.name] = parameter.default
+        return values, faults
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A query parameter. `default` None: it may be left out."""
+
+    name: str
+    schema: "BodySchema"
+
+    @property
+    def default(self) -> Any:
+        """What it is when left out."""
+        return self.schema.schema.get("default")
+
+    def value(self, text: str) -> Any:
+        """The text as the schema's type; left as text when it can't be that, so that the schema says so."""
+        match self.schema.schema["type"]:
+            case "integer" if text.lstrip("-").isdecimal() and len(text) < 19:
+                return int(text)
+            case "boolean" if text in ("true", "false"):
+                return text == "true"
+            case _:
+                return text
 
 
 @dataclass(frozen=True)
@@ -128,6 +166,7 @@ def _operation(method: str, path: str, spec: Mapping[str, Any], document: Mappin
     body = None
     if "requestBody" in spec:
         body = _body_schema(spec["requestBody"]["content"]["application/json"]["schema"], document)
+    parameters = [resolve(parameter, document) for parameter in spec.get("parameters", ())]
     return Operation(
         id=spec["operationId"],
         method=method,
@@ -139,6 +178,12 @@ def _operation(method: str, path: str, spec: Mapping[str, Any], document: Mappin
         problems=tuple(spec["x-problems"]),
         spec=spec,
         body=body,
+        query=tuple(
+            Parameter(parameter["name"], _body_schema(parameter["schema"], document))
+            for parameter in parameters
+            if parameter["in"] == "query"
+        ),
+        takes_idempotency_key=any(parameter["name"] == "Idempotency-Key" for parameter in parameters),
     )
 
 
@@ -200,5 +245,9 @@ def _describe(name: str, kind: Any, instance: Any) -> str:
             return f"must be one of {', '.join(map(str, kind.options))}"
         case "pattern":
             return f"must match the pattern {kind.pattern}"
+        case "minProperties":
+            return "must have at least one field"
+        case "not":
+            return "must not have that value"
         case _:
             return f"breaks the rule {name} of the schema"

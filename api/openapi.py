@@ -1,6 +1,6 @@
 """The public OpenAPI 3.1 document, made from the contract: what is private goes, what each error says comes in."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from api.contract import METHODS, Contract, Operation
@@ -10,6 +10,7 @@ _SECURITY: dict[str, list[dict[str, list[str]]]] = {
     "none": [],
     "key": [{"bearer": []}],
     "key_or_payment": [{"bearer": []}, {"x402": []}],
+    "operator": [{"bearer": []}],
 }
 EXAMPLE_REQUEST_ID = "req_7Hc2kP9vXn4RtY1m"
 
@@ -30,6 +31,7 @@ def public_document(
             if method in item:
                 operation = contract.operations[item[method]["operationId"]]
                 _complete(item[method], operation, problems, results.get(operation.id))
+    document["components"]["schemas"] = _reachable(document)
     return document
 
 
@@ -68,6 +70,31 @@ def _error_response(codes: list[str], problems: ProblemTable) -> dict[str, Any]:
             }
         },
     }
+
+
+def _reachable(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The component schemas that the public paths refer to, directly or through others, in the contract's order."""
+    schemas = document["components"]["schemas"]
+    seen: set[str] = set()
+    waiting = [document["paths"], document["components"]["parameters"], document["components"]["headers"]]
+    while waiting:
+        for name in _schema_names(waiting.pop()):
+            if name not in seen:
+                seen.add(name)
+                waiting.append(schemas[name])
+    return {name: schema for name, schema in schemas.items() if name in seen}
+
+
+def _schema_names(node: Any) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        target = node.get("$ref")
+        if isinstance(target, str) and target.startswith("#/components/schemas/"):
+            yield target.rsplit("/", 1)[1]
+        for value in node.values():
+            yield from _schema_names(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _schema_names(item)
 
 
 def _without_private(node: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 MAX_DEPTH = 64
-_LONG_INTEGER = re.compile(rb"-?\d{19,}+(?![\d.eE])")
+_LONG_INTEGER = re.compile(rb"(?<![\d.eE+-])-?\d{19,}+(?![.eE])")
 _INTEGERS = range(-(2**63), 2**64)
 
 
@@ -25,12 +25,15 @@ def parse(body: bytes) -> Any:
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
+        # An integer of many hundred digits is infinity to orjson; what is wrong with it is that it is too long.
+        _check_integers(_without_strings(body))
         raise MalformedJson(f"The body is not JSON: {error}.") from None
-    if b"\\u0000" in body and _holds_nul(value):
-        raise MalformedJson("The body holds a NUL character (\\u0000).")
     bare = _without_strings(body)
+    # First of all the checks: the others walk the value, which is safe only when it is not deep.
     _check_depth(bare)
     _check_integers(bare)
+    if b"\\u0000" in body and _holds_nul(value):
+        raise MalformedJson("The body holds a NUL character (\\u0000).")
     if bare.count(b":") != _count_keys(value):
         raise MalformedJson(f"The key {json.dumps(_duplicate_key(body))} stands twice in one object.")
     return value

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hmac import compare_digest
 from math import ceil
 
 from api.core import x402
@@ -9,6 +10,7 @@ from api.core.secrets import LENGTH, PREFIX, looks_right, secret_hash
 from api.core.times import DAY_S, day_end, utc_day
 from api.problems import Problem
 from api.service.call import Call
+from api.service.idempotency import conflict
 from api.service.services import Services
 from api.store import keys
 from api.store.charges import Charge
@@ -29,6 +31,9 @@ async def authenticate(services: Services, call: Call) -> Caller | None:
     payment_unavailable."""
     operation = call.operation
     if operation.auth == "none":
+        return None
+    if operation.auth == "operator":
+        _require_operator(services, call)
         return None
     if call.authorization is not None:
         return await _by_key(services, call.authorization)
@@ -54,14 +59,14 @@ def limit_rate(services: Services, caller: Caller) -> None:
     if wait is not None:
         raise Problem(
             "rate_limited",
-            f"The key may make {services.key_rate.per_second:g} requests a second and {services.key_rate.burst} at once.",
+            f"The key may make {services.key_rate.per_second:g} requests a second, {services.key_rate.burst} at once.",
             headers={"Retry-After": str(ceil(wait))},
         )
 
 
 def require_quota(services: Services, call: Call, caller: Caller) -> None:
     """Refuses before any work what the charge would refuse after it. Raises quota_exceeded."""
-    if caller.allowance.free_used >= services.limits.free_calls_per_day:
+    if caller.allowance.free_used >= services.limits.free_calls_per_day and caller.allowance.credits <= 0:
         raise quota_exceeded(services, call, caller.allowance.free_used)
 
 
@@ -71,7 +76,14 @@ def settle(services: Services, call: Call, charge: Charge) -> Mapping[str, str]:
         raise unknown_key("The key was deleted or rotated while the call ran.")
     if charge.grant == "refused":
         raise quota_exceeded(services, call, charge.free_used)
+    if charge.grant == "conflict":
+        raise conflict()
     return limit_headers(services, charge.free_used)
+
+
+def caller_headers(services: Services, caller: Caller) -> dict[str, str]:
+    """The limit headers of a call that is not charged."""
+    return limit_headers(services, caller.allowance.free_used)
 
 
 def quota_exceeded(services: Services, call: Call, free_used: int) -> Problem:
@@ -123,6 +135,18 @@ def payment_required_header(services: Services, call: Call) -> str:
 def unknown_key(detail: str) -> Problem:
     """The refusal of a key that is not known."""
     return Problem("unknown_key", detail, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _require_operator(services: Services, call: Call) -> None:
+    """Lets the operator in. Without a configured token the operation does not exist. Raises not_found, missing_key,
+    unknown_key."""
+    if not services.admin_token:
+        raise Problem("not_found", "No operation of the API has this path. The reference is at /docs.")
+    if call.authorization is None:
+        raise Problem("missing_key", "The operator's token is needed.", headers={"WWW-Authenticate": "Bearer"})
+    scheme, _, token = call.authorization.partition(" ")
+    if scheme.lower() != "bearer" or not compare_digest(token.strip().encode(), services.admin_token.encode()):
+        raise unknown_key("This is not the operator's token.")
 
 
 async def _by_key(services: Services, authorization: str) -> Caller:

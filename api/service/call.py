@@ -12,7 +12,7 @@ class Call:
     """One request for one operation.
 
     `read_body` gives the parsed body, or raises a Problem; the pipeline asks for it only when the caller is let in.
-    `authorization` and `payment` are the headers as sent. `address` is the client's IP address.
+    `authorization`, `payment` and `idempotency_key` are the headers as sent. `address` is the client's IP address.
     """
 
     operation: Operation
@@ -21,7 +21,9 @@ class Call:
     read_body: Callable[[], Any]
     authorization: str | None = None
     payment: str | None = None
+    idempotency_key: str | None = None
     path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

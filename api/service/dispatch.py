@@ -4,7 +4,7 @@ into bytes."""
 from typing import Any
 
 from api.problems import Problem
-from api.service.admission import authenticate, limit_headers, limit_rate
+from api.service.admission import authenticate, caller_headers, limit_rate
 from api.service.call import Call, Reply
 from api.service.routes import KEYED, OPEN
 from api.service.services import Services
@@ -29,25 +29,26 @@ async def dispatch(services: Services, call: Call) -> Reply:
 async def _dispatch(services: Services, call: Call) -> Reply:
     caller = await authenticate(services, call)
     if caller is None:
-        return await OPEN[call.operation.id](services, call, _valid_body(call))
+        return await OPEN[call.operation.id](services, call, _arguments(call))
     try:
         limit_rate(services, caller)
-        return await KEYED[call.operation.id](services, call, caller, _valid_body(call))
+        return await KEYED[call.operation.id](services, call, caller, _arguments(call))
     except Problem as problem:
-        for name, value in limit_headers(services, caller.allowance.free_used).items():
+        for name, value in caller_headers(services, caller).items():
             problem.headers.setdefault(name, value)
         raise
 
 
-def _valid_body(call: Call) -> Any:
-    """The body of an operation that has one, checked on the contract's schema."""
+def _arguments(call: Call) -> Any:
+    """The body of an operation that has one, else its query parameters, checked on the contract's schemas."""
     schema = call.operation.body
     if schema is None:
-        return None
-    body = call.read_body()
-    faults = schema.faults(body)
+        arguments, faults = call.operation.read_query(call.query)
+    else:
+        arguments = call.read_body()
+        faults = schema.faults(arguments)
     if faults:
         first = faults[0]
         more = f" ({len(faults)} faults in all; see errors.)" if len(faults) > 1 else ""
         raise Problem("invalid_request", f"{first.path or 'The body'} {first.message}.{more}", errors=faults)
-    return body
+    return arguments

@@ -1,5 +1,6 @@
 """The operations on keys: create, read, rotate, delete."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,14 @@ from api.core.client_address import signup_network
 from api.core.secrets import new_id, new_secret, secret_hash, shown_prefix
 from api.core.times import day_end, last_days, rfc3339
 from api.problems import Fault, Problem
-from api.service.admission import Caller, limit_headers, unknown_key
+from api.service import idempotency
+from api.service.admission import Caller, caller_headers, limit_headers, unknown_key
 from api.service.call import Call, Reply
 from api.service.services import Services
+from api.store import idempotency as records
 from api.store import keys, signups
 from api.store.database import Tx
+from api.store.idempotency import Mark, Record
 
 USAGE_DAYS = 30
 
@@ -30,8 +34,16 @@ async def create(services: Services, call: Call, body: Any) -> Reply:
         created_at=now,
     )
     address = services.keyed_hash("signup", signup_network(call.address))
+    mark = idempotency.mark(services, call, services.keyed_hash("client", call.address), body)
     limit, cap = services.limits.signups_per_hour, services.facts.keys_per_email
-    outcome = await services.database.write(_add, key, cap, address, now, limit)
+    signup = _Signup(key, address, mark, call.request_id, now)
+    outcome = await services.database.write(_add, signup, cap, limit)
+    if outcome.before is not None and mark is not None:
+        idempotency.require_same(outcome.before, mark)
+        raise Problem(
+            "secret_not_replayed",
+            f"The key was made by request {outcome.before.request_id}; its secret is stored nowhere.",
+        )
     if outcome.wait_s is not None:
         raise Problem(
             "rate_limited",
@@ -48,7 +60,7 @@ async def read(services: Services, call: Call, caller: Caller, body: Any) -> Rep
     """GET /v1/keys/me."""
     now, allowance = services.clock(), caller.allowance
     days = last_days(now, USAGE_DAYS)
-    used = {row.day: row for row in await services.database.read(keys.usage, allowance.key.id, days[-1])}
+    used = await services.database.read(keys.usage, allowance.key.id, days[-1])
     limit = services.limits.free_calls_per_day
     reply = {
         "id": allowance.key.id,
@@ -61,8 +73,8 @@ async def read(services: Services, call: Call, caller: Caller, body: Any) -> Rep
             "remaining": max(0, limit - allowance.free_used),
             "resets_at": rfc3339(day_end(now)),
         },
-        "credits": 0,
-        "usage": [_usage_row(day, used.get(day)) for day in days],
+        "credits": allowance.credits,
+        "usage": usage_rows(days, used),
     }
     return Reply(reply, headers=limit_headers(services, allowance.free_used))
 
@@ -73,7 +85,7 @@ async def rotate(services: Services, call: Call, caller: Caller, body: Any) -> R
     key = await services.database.write(keys.rotate, caller.secret_hash, secret_hash(secret), shown_prefix(secret))
     if key is None:
         raise unknown_key("The key was deleted or rotated meanwhile.")
-    return Reply(_new_key(key, secret), headers=limit_headers(services, caller.allowance.free_used))
+    return Reply(_new_key(key, secret), headers=caller_headers(services, caller))
 
 
 async def delete(services: Services, call: Call, caller: Caller, body: Any) -> Reply:
@@ -86,21 +98,41 @@ async def delete(services: Services, call: Call, caller: Caller, body: Any) -> R
 
 
 @dataclass(frozen=True, slots=True)
-class _Added:
-    """How the attempt ended: `wait_s` when the address has no sign-up left."""
+class _Signup:
+    """One attempt to make a key."""
 
-    added: bool
+    key: keys.StoredKey
+    address: str
+    mark: Mark | None
+    request_id: str
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """How it ended: `wait_s` when the address has no sign-up left, `before` when the mark was used already."""
+
+    added: bool = False
     wait_s: int | None = None
+    before: Record | None = None
 
 
-async def _add(tx: Tx, key: keys.StoredKey, cap: int, address: str, now: int, limit: int) -> _Added:
+async def _add(tx: Tx, signup: _Signup, cap: int, limit: int) -> _Outcome:
     """Counts the sign-up even when the email has its keys: else the answer would tell, without limit, which emails
     have."""
+    if signup.mark is not None:
+        before = await records.find(tx, signup.mark, signup.now)
+        if before is not None:
+            return _Outcome(before=before)
     if limit:
-        wait = await signups.take(tx, address, now, limit)
+        wait = await signups.take(tx, signup.address, signup.now, limit)
         if wait is not None:
-            return _Added(False, wait)
-    return _Added(await keys.add(tx, key, cap))
+            return _Outcome(wait_s=wait)
+    added = await keys.add(tx, signup.key, cap)
+    if added and signup.mark is not None:
+        record = Record(signup.mark.body_hash, signup.request_id, None)
+        await records.add_all(tx, [(signup.mark, record)], signup.now)
+    return _Outcome(added)
 
 
 def _email(text: str) -> str:
@@ -122,6 +154,11 @@ def _new_key(key: keys.StoredKey, secret: str) -> dict[str, Any]:
     }
 
 
-def _usage_row(day: str, row: keys.DayOfUse | None) -> dict[str, Any]:
-    judge, consensus = (row.judge, row.consensus) if row else (0, 0)
-    return {"date": day, "calls": judge + consensus, "judge": judge, "consensus": consensus}
+def usage_rows(days: Sequence[str], used: Sequence[keys.DayOfUse]) -> list[dict[str, Any]]:
+    """One row for each of `days`, zeros where nothing was used."""
+    counts = {row.day: (row.judge, row.consensus) for row in used}
+    rows = []
+    for day in days:
+        judge, consensus = counts.get(day, (0, 0))
+        rows.append({"date": day, "calls": judge + consensus, "judge": judge, "consensus": consensus})
+    return rows

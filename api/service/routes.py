@@ -1,9 +1,12 @@
-"""Which function serves which operation of the contract."""
+"""Which function serves which operation of the contract.
+
+`arguments` is the parsed body of an operation that has one, else its query parameters.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from api.service import health, keys, validation
+from api.service import account, health, keys, operator, retained, validation
 from api.service.admission import Caller
 from api.service.call import Call, Reply
 from api.service.services import Services
@@ -14,8 +17,14 @@ KeyedHandler = Callable[[Services, Call, Caller, Any], Awaitable[Reply]]
 OPEN: Mapping[str, OpenHandler] = {
     "create_key": keys.create,
     "health": health.health,
+    "ready": operator.ready,
+    "admin_list_keys": operator.list_keys,
+    "admin_revoke_key": operator.revoke_key,
+    "admin_list_credits": operator.list_credits,
+    "admin_add_credits": operator.add_credits,
+    "admin_counts": operator.counts,
 }
-"""Operations that anybody may call."""
+"""Operations that no key is needed for: anybody's, and the operator's."""
 
 KEYED: Mapping[str, KeyedHandler] = {
     "judge": validation.judge,
@@ -23,5 +32,9 @@ KEYED: Mapping[str, KeyedHandler] = {
     "get_key": keys.read,
     "delete_key": keys.delete,
     "rotate_key": keys.rotate,
+    "list_retained": retained.list_rows,
+    "delete_retained": retained.delete_row,
+    "get_settings": account.read_settings,
+    "update_settings": account.update_settings,
 }
 """Operations whose caller has shown a key."""

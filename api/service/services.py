@@ -37,6 +37,7 @@ class Services:
     base_url: str
     limits: Limits
     secret_key: bytes
+    admin_token: str
     database: Database
     charges: GroupCommit[AnsweredCall, Charge]
     engines: EnginePool

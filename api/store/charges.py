@@ -1,94 +1,105 @@
-"""The charge of answered calls: a batch of calls in one transaction, granted in the order in which they arrived."""
+"""The charge of answered calls: a batch in one transaction, granted in the order in which the calls arrived.
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+Charge, drift count, retained row and idempotency record of a call are written together or not at all.
+"""
 
-from api.store.database import Row, Tx
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-Grant = Literal["free", "refused", "unknown_key"]
+from api.core.times import utc_day
+from api.store import accounts, drift, idempotency, reservations, retention
+from api.store.accounts import Account, Grant
+from api.store.database import Tx
+from api.store.drift import Observation
+from api.store.idempotency import Mark, Record
+from api.store.retention import Retained
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredCall:
-    """A call whose work is done and whose answer waits for its charge. `endpoint` is judge or consensus."""
+    """A call whose work is done and whose answer waits for its charge."""
 
     secret_hash: str
-    endpoint: Literal["judge", "consensus"]
+    request_id: str
+    observation: Observation
+    mark: Mark | None = None
+    retained: Retained | None = None
+    reservation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What became of a call. `free_used` counts the key's free calls of the day, this one included."""
+    """What became of a call.
+
+    `free_used` and `credits` are the key's, this call included. A replayed call has the request id and the retained
+    row of the first one and was not charged; a conflict means that the mark stands for another body.
+    """
 
     grant: Grant
-    free_used: int
+    free_used: int = 0
+    credits: int = 0
+    request_id: str = ""
+    retained_id: str | None = None
 
 
-@dataclass(slots=True)
-class _Account:
-    """A key's counts while its batch is allotted."""
+async def record(tx: Tx, calls: Sequence[AnsweredCall], now: int, free_limit: int) -> list[Charge]:
+    """Charges `calls` at `now`; one Charge a call, in order. The keys are read again here: a deleted one gets no
+    answer.
 
-    key_id: str
-    free_used: int
-    free: int = 0
-    judge: int = 0
-    consensus: int = 0
-
-
-async def record(tx: Tx, calls: Sequence[AnsweredCall], day: str, free_limit: int) -> list[Charge]:
-    """Charges `calls` on `day`; one Charge a call, in order. The keys are read again here: a deleted one gets no
-    answer."""
-    accounts = {row["secret_hash"]: _account(row) for row in await _read_accounts(tx, calls, day)}
-    charges = [_allot(accounts.get(call.secret_hash), call, free_limit) for call in calls]
-    await _write_use(tx, [account for account in accounts.values() if account.judge or account.consensus], day)
+    A call with a reservation uses what that took; when it was released meanwhile the call is charged like any other.
+    """
+    day = utc_day(now)
+    found = await accounts.read(tx, [call.secret_hash for call in calls], day)
+    known = await idempotency.find_all(tx, [call.mark for call in calls if call.mark], now)
+    reserved = await reservations.take_all(tx, [call.reservation for call in calls if call.reservation])
+    batch = _Batch(known, reserved, free_limit)
+    charges = [batch.charge(found.get(call.secret_hash), call) for call in calls]
+    await accounts.write_use(tx, found.values(), day)
+    await drift.add_all(tx, batch.observations, now)
+    await retention.add_all(tx, batch.retained)
+    await idempotency.add_all(tx, list(batch.records.values()), now)
     return charges
 
 
-def _account(row: Row) -> _Account:
-    return _Account(row["id"], row["free_used"])
+@dataclass(slots=True)
+class _Batch:
+    """Allots a batch call by call, and gathers what is to be written beside the counts."""
 
+    known: Mapping[tuple[str, str], Record]
+    reserved: Mapping[str, Grant]
+    free_limit: int
+    observations: list[tuple[str, Observation]] = field(default_factory=list)
+    retained: list[Retained] = field(default_factory=list)
+    records: dict[tuple[str, str], tuple[Mark, Record]] = field(default_factory=dict)
 
-def _allot(account: _Account | None, call: AnsweredCall, free_limit: int) -> Charge:
-    if account is None:
-        return Charge("unknown_key", 0)
-    if account.free_used >= free_limit:
-        return Charge("refused", account.free_used)
-    account.free_used += 1
-    account.free += 1
-    if call.endpoint == "judge":
-        account.judge += 1
-    else:
-        account.consensus += 1
-    return Charge("free", account.free_used)
+    def charge(self, account: Account | None, call: AnsweredCall) -> Charge:
+        """The call's charge; the account and this batch remember what it leaves behind."""
+        if account is None:
+            return Charge("unknown_key")
+        before = self._before(call.mark)
+        if before is not None and call.mark is not None:
+            grant: Grant = "replayed" if before.body_hash == call.mark.body_hash else "conflict"
+            return Charge(grant, account.free_used, account.credits, before.request_id, before.retained_id)
+        grant = self.reserved.get(call.reservation or "") or account.take(self.free_limit)
+        if grant == "refused":
+            return Charge(grant, account.free_used, account.credits)
+        return self._granted(account, call, grant)
 
+    def _before(self, mark: Mark | None) -> Record | None:
+        """What was answered under the mark, in the store or earlier in this batch."""
+        if mark is None:
+            return None
+        place = (mark.caller, mark.token)
+        return self.known.get(place) or (self.records[place][1] if place in self.records else None)
 
-async def _read_accounts(tx: Tx, calls: Sequence[AnsweredCall], day: str) -> Sequence[Row]:
-    hashes = dict.fromkeys(call.secret_hash for call in calls)
-    return await tx.all(
-        f"""SELECT k.secret_hash, k.id, coalesce(u.free, 0) AS free_used
-        FROM {tx.table(hash="TEXT")} r
-        JOIN keys k ON k.secret_hash = r.hash
-        LEFT JOIN daily_use u ON u.key_id = k.id AND u.day = :day""",
-        rows=json.dumps([{"hash": secret_hash} for secret_hash in hashes]),
-        day=day,
-    )
-
-
-async def _write_use(tx: Tx, accounts: Sequence[_Account], day: str) -> None:
-    if not accounts:
-        return
-    columns = tx.table(key_id="TEXT", free="BIGINT", judge="BIGINT", consensus="BIGINT")
-    await tx.run(
-        f"""INSERT INTO daily_use (key_id, day, free, judge, consensus)
-        SELECT key_id, :day, free, judge, consensus FROM {columns} r WHERE true
-        ON CONFLICT (key_id, day) DO UPDATE SET
-            free = daily_use.free + excluded.free,
-            judge = daily_use.judge + excluded.judge,
-            consensus = daily_use.consensus + excluded.consensus""",
-        rows=json.dumps(
-            [{"key_id": a.key_id, "free": a.free, "judge": a.judge, "consensus": a.consensus} for a in accounts]
-        ),
-        day=day,
-    )
+    def _granted(self, account: Account, call: AnsweredCall, grant: Grant) -> Charge:
+        account.count(call.observation.endpoint)
+        self.observations.append((account.key_id, call.observation))
+        retained_id = None
+        if call.retained is not None and account.retains:
+            self.retained.append(call.retained)
+            retained_id = call.retained.id
+        if call.mark is not None:
+            stored = Record(call.mark.body_hash, call.request_id, retained_id)
+            self.records[call.mark.caller, call.mark.token] = (call.mark, stored)
+        return Charge(grant, account.free_used, account.credits, call.request_id, retained_id)

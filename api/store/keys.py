@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
+from api.store import idempotency
 from api.store.database import Row, Tx
+
+Position = tuple[int, str]
+"""Where a page ends: the created_at and id of its last row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +23,13 @@ class StoredKey:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a key may still use: `free_used` free calls of `day` are gone."""
+    """What a key may still use: `free_used` free calls of the day are gone, `credits` are left (negative after a
+    refund)."""
 
     key: StoredKey
     free_used: int
+    credits: int
+    retains: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +69,18 @@ async def add(tx: Tx, key: StoredKey, cap: int) -> bool:
 async def find(tx: Tx, secret_hash: str, day: str) -> Allowance | None:
     """The key with that hash and what it used on `day`, or None."""
     row = await tx.one(
-        f"""SELECT {_COLUMNS}, coalesce(u.free, 0) AS free_used FROM keys k
+        f"""SELECT {_COLUMNS}, k.credits, coalesce(u.free, 0) AS free_used,
+            coalesce(s.retention_days, 1) AS retention_days
+        FROM keys k
         LEFT JOIN daily_use u ON u.key_id = k.id AND u.day = :day
+        LEFT JOIN settings s ON s.key_id = k.id
         WHERE k.secret_hash = :secret_hash""",
         secret_hash=secret_hash,
         day=day,
     )
-    return None if row is None else Allowance(_key(row), row["free_used"])
+    if row is None:
+        return None
+    return Allowance(_key(row), row["free_used"], row["credits"], row["retention_days"] > 0)
 
 
 async def usage(tx: Tx, key_id: str, since: str) -> list[DayOfUse]:
@@ -97,4 +109,58 @@ async def rotate(tx: Tx, old_hash: str, new_hash: str, prefix: str) -> StoredKey
 async def delete(tx: Tx, secret_hash: str) -> str | None:
     """Deletes the key with that hash and all that hangs on it; its id, or None when there is none."""
     row = await tx.one("DELETE FROM keys WHERE secret_hash = :secret_hash RETURNING id", secret_hash=secret_hash)
-    return None if row is None else str(row["id"])
+    return None if row is None else await _forget(tx, row["id"])
+
+
+async def revoke(tx: Tx, key_id: str) -> str | None:
+    """Deletes the key with that id, as `delete` does."""
+    row = await tx.one("DELETE FROM keys WHERE id = :key_id RETURNING id", key_id=key_id)
+    return None if row is None else await _forget(tx, row["id"])
+
+
+async def _forget(tx: Tx, key_id: str) -> str:
+    await idempotency.forget(tx, key_id)
+    return key_id
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which keys an operator looks for; None matches all."""
+
+    email: str | None = None
+    prefix: str | None = None
+    id: str | None = None
+
+
+async def page(tx: Tx, wanted: Filter, limit: int, after: Position | None) -> list[tuple[StoredKey, int]]:
+    """Keys and their credits, newest first, at most `limit`, from `after` on."""
+    created_at, key_id = after or (2**62, "")
+    conditions = {"email": wanted.email, "prefix": wanted.prefix, "id": wanted.id}
+    chosen = {name: value for name, value in conditions.items() if value is not None}
+    extra = "".join(f" AND k.{name} = :{name}" for name in chosen)
+    rows = await tx.all(
+        f"""SELECT {_COLUMNS}, k.credits FROM keys k
+        WHERE (k.created_at < :created_at OR (k.created_at = :created_at AND k.id < :key_id)){extra}
+        ORDER BY k.created_at DESC, k.id DESC LIMIT :limit""",
+        created_at=created_at,
+        key_id=key_id,
+        limit=limit,
+        **chosen,
+    )
+    return [(_key(row), row["credits"]) for row in rows]
+
+
+async def count(tx: Tx) -> int:
+    """How many keys there are."""
+    row = await tx.one("SELECT count(*) AS n FROM keys")
+    return int(row["n"]) if row else 0
+
+
+async def total_usage(tx: Tx, since: str) -> list[DayOfUse]:
+    """The answered calls of all keys by day from `since` on, newest first."""
+    rows = await tx.all(
+        """SELECT day, sum(judge) AS judge, sum(consensus) AS consensus FROM daily_use
+        WHERE day >= :since GROUP BY day ORDER BY day DESC""",
+        since=since,
+    )
+    return [DayOfUse(row["day"], int(row["judge"]), int(row["consensus"])) for row in rows]

@@ -23,9 +23,9 @@ from api.store.unbroken import Unbroken
 
 BUSY_MS = 5_000
 QUEUE_S = 5
+_WAL_PAUSE_S = 0.02
 _PRAGMAS = (
     f"PRAGMA busy_timeout={BUSY_MS}",
-    "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
     "PRAGMA secure_delete=ON",
@@ -93,6 +93,7 @@ class SqliteDatabase:
             path.parent.mkdir(parents=True, exist_ok=True)
             for _ in range(2):
                 connections.append(await _connect(path))
+            await connections[1].execute_fetchall("PRAGMA query_only=ON")
         except BaseException as error:
             for connection in connections:
                 await connection.close()
@@ -143,10 +144,26 @@ async def _connect(path: Path) -> aiosqlite.Connection:
     try:
         for pragma in _PRAGMAS:
             await connection.execute_fetchall(pragma)
+        await _switch_to_wal(connection)
     except BaseException:
         await connection.close()
         raise
     return connection
+
+
+async def _switch_to_wal(connection: aiosqlite.Connection) -> None:
+    """Tries for as long as a busy database is waited for elsewhere: of processes that open a new file at once, SQLite
+    refuses all but one at this step, without regard to the busy timeout."""
+    clock = asyncio.get_running_loop().time
+    give_up = clock() + BUSY_MS / 1_000
+    while True:
+        try:
+            await connection.execute_fetchall("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or clock() > give_up:
+                raise
+        await asyncio.sleep(_WAL_PAUSE_S)
 
 
 @asynccontextmanager

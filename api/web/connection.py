@@ -27,6 +27,7 @@ from api.web.request import Request, split_target
 from api.web.response import Response
 
 WRITE_SECONDS = 15
+MAX_LENGTH_DIGITS = 15
 DRAIN_BYTES = 4 * MAX_BODY
 """How much of a refused body is still read, so that a client that sends before it reads gets the refusal and no
 reset."""
@@ -76,7 +77,10 @@ class Exchange(HTTPMessageDelegate):
         self._start_line, self._headers = start_line, headers
         self._connections.open_exchanges.add(self)
         length = headers.get("Content-Length", "")
-        if length.isdecimal() and int(length) > MAX_BODY:
+        if len(length) > MAX_LENGTH_DIGITS:
+            self._refuse("payload_too_large")
+            self._end(close=True)
+        elif length.isdecimal() and int(length) > MAX_BODY:
             self._refuse("payload_too_large")
 
     def data_received(self, chunk: bytes) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 from typing import Any
+from urllib.parse import parse_qsl
 
 from api.core.client_address import Network, client_address
 from api.core.strict_json import MalformedJson, parse
@@ -15,6 +16,8 @@ from api.web.response import JSON_TYPE, Response, json_response, problem_respons
 from api.web.routing import Router
 
 log = logging.getLogger(__name__)
+
+MAX_PARAMETERS = 32
 
 
 class Endpoint:
@@ -52,21 +55,38 @@ class Endpoint:
             read_body=lambda: read_json(request),
             authorization=request.headers.get("Authorization"),
             payment=request.headers.get("PAYMENT-SIGNATURE"),
+            idempotency_key=request.headers.get("Idempotency-Key"),
             path=route.values,
+            query=read_query(request.query),
         )
         reply = await dispatch(self._services, call)
         return json_response(reply.body, reply.status, {**self._cors.headers(request.headers), **reply.headers})
+
+
+def read_query(query: str) -> dict[str, str]:
+    """The parameters by name, the first of several with the same. Raises invalid_request for more than a query can
+    need."""
+    if not query:
+        return {}
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_PARAMETERS)
+    except ValueError:
+        raise Problem("invalid_request", f"The query has more than {MAX_PARAMETERS} parameters.") from None
+    for name, value in pairs:
+        if not value.isprintable():
+            raise Problem("invalid_request", f"The query parameter {name[:40]!r} has characters that can't be printed.")
+    return dict(reversed(pairs))
 
 
 def read_json(request: Request) -> Any:
     """The body as strict JSON. Raises unsupported_media_type, missing_body, malformed_json."""
     if not request.body:
         raise Problem("missing_body")
-    media_type, _, parameters = request.headers.get("Content-Type", "").partition(";")
-    if media_type.strip().lower() != JSON_TYPE:
+    media_type, *parameters = (part.strip().lower() for part in request.headers.get("Content-Type", "").split(";"))
+    if media_type != JSON_TYPE:
         raise Problem("unsupported_media_type", f"Content-Type must be {JSON_TYPE}.")
-    charset = parameters.strip().lower().removeprefix("charset=").strip('"')
-    if charset not in ("", "utf-8", "utf8"):
+    charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part.startswith("charset=")]
+    if any(charset not in ("utf-8", "utf8") for charset in charsets):
         raise Problem("unsupported_media_type", "JSON is sent in UTF-8; leave the charset out.")
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise Problem("unsupported_media_type", "The body must not be compressed: leave Content-Encoding out.")

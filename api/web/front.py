@@ -50,4 +50,4 @@ class Front:
         return self._site.answer(request)
 
     def _complete(self, headers: Mapping[str, str], request_id: str) -> dict[str, str]:
-        return {**self._always, **headers, "X-Request-Id": request_id}
+        return {**self._always, "X-Request-Id": request_id, **headers}

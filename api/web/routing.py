@@ -45,7 +45,9 @@ class Router:
             return route
         for pattern, operations in self._patterns:
             if match := pattern.fullmatch(path):
-                return Route(operations, {name: unquote(value) for name, value in match.groupdict().items()})
+                values = {name: unquote(value) for name, value in match.groupdict().items()}
+                # What can't be printed names nothing, and PostgreSQL can't even look for a NUL.
+                return Route(operations, values) if all(map(str.isprintable, values.values())) else None
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from api.core.judge.facts import Parsed
@@ -59,12 +60,19 @@ def align(parsed: Parsed, evidence: Evidence) -> Alignment:
         if not open_stems:
             break
     found = frozenset(stems).difference(open_stems)
-    pairs = list(zip(content, content[1:], strict=False))
-    known = evidence.bigrams
-    share = sum(pair in known for pair in pairs) / len(pairs) if pairs else covered / total
+    share = _neighbours(content, used, evidence) if len(content) > 1 else covered / total
     if not open_stems:
         covered = total
     return Alignment(content, min(1.0, best / total), min(1.0, covered / total), share, used, found, open_stems)
+
+
+def _neighbours(content: list[str], used: list[Sentence], evidence: Evidence) -> float:
+    """The share of the neighbouring pairs of `content` that are neighbours in the evidence."""
+    found = 0
+    for pair in pairwise(content):
+        if any(pair in sentence.pairs for sentence in used) or evidence.neighbours(*pair):
+            found += 1
+    return found / (len(content) - 1)
 
 
 def _respelled(content: list[str], evidence: Evidence) -> list[str]:

@@ -68,10 +68,10 @@ def _numbers(
             continue
         rival = _rival_number(number, parsed, alignment, sentence)
         if number.loose:
-            if rival and strong and not found_in(number, evidence.numbers):
+            if rival and strong and not evidence.figures.bear_out(number):
                 faults.hard.append(_differs(number, rival))
             continue
-        elsewhere = found_in(number, evidence.numbers)
+        elsewhere = evidence.figures.bear_out(number)
         if rival and (strong if elsewhere else alignment.best >= NUMBER_FROM):
             faults.hard.append(_differs(number, rival))
         elif not elsewhere:
@@ -118,7 +118,7 @@ def _dates(
     for dated in parsed.dates:
         if any(compatible(dated.date, other.date) for one in alignment.used for other in one.parsed.dates):
             continue
-        if dated.date.year and not dated.date.month and found_in(dated.as_number(), evidence.numbers):
+        if dated.date.year and not dated.date.month and evidence.figures.bear_out(dated.as_number()):
             continue
         elsewhere = any(compatible(dated.date, other.date) for other in evidence.dates)
         rivals = [

@@ -66,6 +66,10 @@ class Dated:
         return Number((float(self.date.year or 0),), 0, self.shown)
 
 
+#: A sentence keeps no more numbers, dates, names and negations than this: a bound on the work, far above real text.
+MOST_KEPT: Final = 40
+
+
 @dataclass(slots=True)
 class Parsed:
     """`content`: stems in order, numbers as "#4", months as "@3", clock times as "#t750" (minutes).

@@ -9,24 +9,28 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 from api.core.judge.claims import clean
-from api.core.judge.facts import Dated, Number, Parsed
-from api.core.judge.normalise import squeeze
+from api.core.judge.figures import Figures
+from api.core.judge.facts import Dated, Parsed
 from api.core.judge.parse import parse
 from api.core.judge.sentences import split_sentences
 
 #: A stem that stands in more sentences than this brings only this many of them up as candidates: a bound on the work
 #: for the largest input, far above what real evidence has.
 POSTINGS_LIMIT: Final = 200
+#: How many sentences are looked at for one pair of neighbours.
+_MOST_NEIGHBOURS: Final = 50
+_MOST_DATES: Final = 1000
 _SHORTEST_ALIKE: Final = 5
 _MOST_ALIKE: Final = 40
 
 
-@dataclass(slots=True)
+@dataclass
 class Sentence:
     """One evidence sentence: where it stands, its text as the caller sent it, and its facts."""
 
@@ -35,7 +39,13 @@ class Sentence:
     end: int
     text: str
     parsed: Parsed
-    stems: frozenset[str] = field(default_factory=frozenset)
+    stems: frozenset[str]
+
+    @cached_property
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """Pairs of content stems that stand next to each other, or with one between them."""
+        content = self.parsed.content
+        return frozenset(pairwise(content)).union(zip(content, content[2:], strict=False))
 
 
 class Evidence:
@@ -82,15 +92,13 @@ class Evidence:
             known = self._weights[stem] = math.log(1 + total / (self.counts.get(stem, 0) + 0.5))
         return known
 
-    @cached_property
-    def bigrams(self) -> frozenset[tuple[str, str]]:
-        """Pairs of content stems that stand next to each other, or with one between them."""
-        pairs: set[tuple[str, str]] = set()
-        for sentence in self.sentences:
-            content = sentence.parsed.content
-            pairs.update(zip(content, content[1:], strict=False))
-            pairs.update(zip(content, content[2:], strict=False))
-        return frozenset(pairs)
+    def neighbours(self, one: str, other: str) -> bool:
+        """Whether two stems stand next to each other, or with one stem between them, in a sentence."""
+        first, second = self.postings.get(one), self.postings.get(other)
+        if first is None or second is None:
+            return False
+        rarer = first if len(first) <= len(second) else second
+        return any((one, other) in self.sentences[place].pairs for place in rarer[:_MOST_NEIGHBOURS])
 
     @cached_property
     def _alphabetical(self) -> list[str]:
@@ -113,20 +121,12 @@ class Evidence:
         return best
 
     @cached_property
-    def squeezed(self) -> list[str]:
-        """The items folded, white space squeezed, for verbatim search."""
-        return [squeeze(item) for item in self.items]
-
-    @cached_property
-    def numbers(self) -> list[Number]:
-        """The different numbers of the evidence, whichever sentence they stand in."""
-        return list({_essence(n): n for sentence in self.sentences for n in sentence.parsed.numbers}.values())
+    def figures(self) -> Figures:
+        """The numbers of the evidence, whichever sentence they stand in."""
+        return Figures(number for sentence in self.sentences for number in sentence.parsed.numbers)
 
     @cached_property
     def dates(self) -> list[Dated]:
-        """The different dates of the evidence."""
-        return list({dated.date: dated for sentence in self.sentences for dated in sentence.parsed.dates}.values())
-
-
-def _essence(number: Number) -> tuple[object, ...]:
-    return number.readings, number.unit, number.bound, number.dated
+        """The different dates of the evidence, up to a bound."""
+        found = {dated.date: dated for sentence in self.sentences for dated in sentence.parsed.dates}
+        return list(found.values())[:_MOST_DATES]

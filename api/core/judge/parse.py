@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.core.judge.facts import Name, Parsed
+from api.core.judge.facts import MOST_KEPT, Name, Parsed
 from api.core.judge.quantities import read_quantity
 from api.core.judge.words import CONTENT, LITERAL, NEGATION, STOP, UNSPACED, known, look_up, tokenise
 
@@ -45,6 +45,8 @@ def parse(text: str) -> Parsed:
             if word[6]:
                 polar.append(word[1])
             resume = read_quantity(tokens, index, word, parsed)
+    for kept in (names, negated, parsed.numbers, parsed.dates):
+        del kept[MOST_KEPT:]
     return parsed
 
 

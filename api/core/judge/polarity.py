@@ -16,27 +16,38 @@ _SHORTEST_TURNED: Final = 4
 def opposites(claim: Parsed, other: Parsed) -> list[str]:
     """Words of the claim whose opposite stands in the other sentence instead."""
     mine, theirs = [*claim.content, *claim.polar], [*other.content, *other.polar]
+    my_words, their_words = set(mine), set(theirs)
     found: list[str] = []
     for word in dict.fromkeys(mine):
-        surplus = mine.count(word) > theirs.count(word)
-        for opposite in OPPOSITES.get(word, ()) if surplus else ():
-            if theirs.count(opposite) > mine.count(opposite):
-                found.append(f"{word} is the opposite of {opposite}")
-                break
+        against = OPPOSITES.get(word)
+        if against is None:
+            opposite = "" if word in their_words else _prefixed(word, their_words, my_words)
         else:
-            if surplus and (turned_word := _prefixed(word, theirs, mine)):
-                found.append(f"{word} is the opposite of {turned_word}")
+            opposite = _instead(word, against, mine, theirs, their_words)
+        if opposite:
+            found.append(f"{word} is the opposite of {opposite}")
     return found
 
 
-def _prefixed(word: str, theirs: Sequence[str], mine: Sequence[str]) -> str:
+def _instead(word: str, against: Sequence[str], mine: list[str], theirs: list[str], their_words: set[str]) -> str:
+    """The opposite that the other sentence has more often than the claim, which has `word` more often; "" for none."""
+    present = [opposite for opposite in against if opposite in their_words]
+    if not present or mine.count(word) <= theirs.count(word):
+        return ""
+    return next((opposite for opposite in present if theirs.count(opposite) > mine.count(opposite)), "")
+
+
+def _prefixed(word: str, theirs: set[str], mine: set[str]) -> str:
     """The word of `theirs` that is `word` with a turning prefix, or without it; "" for none."""
+    if len(word) < _SHORTEST_TURNED:
+        return ""
     for prefix in _TURNING:
+        longer = prefix + word
+        if longer in theirs and longer not in mine:
+            return longer
         rest = word[len(prefix) :]
-        if word.startswith(prefix) and len(rest) >= _SHORTEST_TURNED and rest in theirs and rest not in mine:
+        if len(rest) >= _SHORTEST_TURNED and word.startswith(prefix) and rest in theirs and rest not in mine:
             return rest
-        if len(word) >= _SHORTEST_TURNED and prefix + word in theirs and prefix + word not in mine:
-            return prefix + word
     return ""
 
 

@@ -19,6 +19,9 @@ _STRUCTURE: Final = re.compile(
 _LINE_OF_ITS_OWN: Final = re.compile(r"(?:#{1,6}\s|\||```|~~~|[-=*_]{3,}\s*$)")
 _LAST_WORD: Final = re.compile(r"[^\s(\[\"'“‘]{1,12}$")
 
+#: A longer sentence is cut at a blank: text without full stops must not become one huge claim.
+LONGEST: Final = 2000
+
 Span = tuple[int, int]
 
 
@@ -42,6 +45,13 @@ def _add(text: str, start: int, end: int, spans: list[Span]) -> None:
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
+    while end - start > LONGEST:
+        cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
+        cut = cut if cut > 0 else start + LONGEST
+        spans.append((start, cut))
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
     if start < end:
         spans.append((start, end))
 

@@ -1,0 +1,93 @@
+"""Calls that are paid before their work, because the work costs money: reserved, then finished or released.
+
+A reservation takes a free call or a credit at once. `charges.record` finishes it; `release` gives back what it
+took, and `release_expired` does so for those whose process died.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from api.core.times import utc_day
+from api.store import accounts
+from api.store.accounts import Grant
+from api.store.database import Row, Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A reservation to be made. `expires_at` is when its work is surely over, one way or the other."""
+
+    id: str
+    secret_hash: str
+    expires_at: int
+
+
+async def reserve(tx: Tx, wanted: Sequence[Wanted], now: int, free_limit: int) -> list[Grant]:
+    """Reserves one call each, in order: "free" or "credit" for those made, else "refused" or "unknown_key"."""
+    day = utc_day(now)
+    found = await accounts.read(tx, [one.secret_hash for one in wanted], day)
+    grants: list[Grant] = []
+    rows = []
+    for one in wanted:
+        account = found.get(one.secret_hash)
+        grant: Grant = "unknown_key" if account is None else account.take(free_limit)
+        grants.append(grant)
+        if account is not None and grant in ("free", "credit"):
+            row = {
+                "id": one.id,
+                "key_id": account.key_id,
+                "is_free": int(grant == "free"),
+                "expires_at": one.expires_at,
+            }
+            rows.append(row)
+    await accounts.write_use(tx, found.values(), day)
+    if rows:
+        columns = tx.table(id="TEXT", key_id="TEXT", is_free="BIGINT", expires_at="BIGINT")
+        await tx.run(
+            f"""INSERT INTO reservations (id, key_id, day, is_free, expires_at)
+            SELECT id, key_id, :day, is_free, expires_at FROM {columns} r WHERE true""",
+            rows=json.dumps(rows),
+            day=day,
+        )
+    return grants
+
+
+async def take_all(tx: Tx, ids: Sequence[str]) -> dict[str, Grant]:
+    """Ends the reservations with these ids without giving anything back; what each that stood had taken."""
+    if not ids:
+        return {}
+    rows = await tx.all(
+        f"DELETE FROM reservations WHERE id IN (SELECT id FROM {tx.table(id='TEXT')} r) RETURNING id, is_free",
+        rows=json.dumps([{"id": one} for one in ids]),
+    )
+    return {row["id"]: "free" if row["is_free"] else "credit" for row in rows}
+
+
+async def release(tx: Tx, reservation: str) -> bool:
+    """Gives back what the reservation took; whether it still stood."""
+    row = await tx.one(
+        "DELETE FROM reservations WHERE id = :reservation RETURNING key_id, day, is_free", reservation=reservation
+    )
+    if row is not None:
+        await _give_back(tx, row)
+    return row is not None
+
+
+async def release_expired(tx: Tx, now: int) -> int:
+    """Releases the reservations whose time is over; how many."""
+    rows = await tx.all("DELETE FROM reservations WHERE expires_at <= :now RETURNING key_id, day, is_free", now=now)
+    for row in rows:
+        await _give_back(tx, row)
+    return len(rows)
+
+
+async def _give_back(tx: Tx, row: Row) -> None:
+    column = "free" if row["is_free"] else "credit"
+    await tx.run(
+        f"UPDATE daily_use SET {column} = {column} - 1 WHERE key_id = :key_id AND day = :day",
+        key_id=row["key_id"],
+        day=row["day"],
+    )
+    if not row["is_free"]:
+        await tx.run("UPDATE keys SET credits = credits + 1 WHERE id = :key_id", key_id=row["key_id"])
