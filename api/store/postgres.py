@@ -113,7 +113,8 @@ class PostgresDatabase:
         async with _outages_translated():
             pool = await asyncpg.create_pool(
                 url,
-                min_size=1,
+                # A pool that keeps a minimum logs a warning for every try while the server is down.
+                min_size=0,
                 max_size=POOL,
                 timeout=CONNECT_S,
                 command_timeout=COMMAND_S,
@@ -122,7 +123,12 @@ class PostgresDatabase:
                 # Nothing is set on a connection that its next user could see, so the query that resets all is saved.
                 reset=_nothing,
             )
-        return cls(url, pool)
+            try:
+                async with pool.acquire():
+                    return cls(url, pool)
+            except BaseException:
+                pool.terminate()
+                raise
 
     async def write(self, fn: Callable[Concatenate[Any, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         async def attempt() -> T:
