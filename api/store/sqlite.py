@@ -91,6 +91,8 @@ class SqliteDatabase:
         connections: list[aiosqlite.Connection] = []
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Fails here if at all: a connection of aiosqlite that can't open its file leaves a thread behind.
+            path.open("ab").close()
             for _ in range(2):
                 connections.append(await _connect(path))
             await connections[1].execute_fetchall("PRAGMA query_only=ON")
