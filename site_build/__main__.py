@@ -27,6 +27,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BuildFailed as failed:
         print(failed, file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"{error.filename or options.out}:1:1: {error.strerror or error}", file=sys.stderr)
+        return 1
     return 0
 
 
@@ -34,11 +37,34 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m site_build", description="Builds the site of Screwtape.ai.")
     add = parser.add_argument
     add("--content", type=Path, default=tree.ROOT / "content", metavar="DIR", help="the sources (content)")
-    add("--templates", type=Path, default=tree.ROOT / "templates", metavar="DIR", help="templates and static files (templates)")
+    add(
+        "--templates",
+        type=Path,
+        default=tree.ROOT / "templates",
+        metavar="DIR",
+        help="templates and static files (templates)",
+    )
     add("--out", type=Path, default=tree.ROOT / "dist", metavar="DIR", help="where the site goes (dist)")
-    add("--cache", type=Path, default=tree.ROOT / ".cache" / "site.db", metavar="FILE", help="what may be reused (.cache/site.db)")
-    add("--base-url", default="", metavar="URL", help="the site's address; else PUBLIC_BASE_URL, else the one in site.yaml")
-    add("--date", type=_date, default=None, metavar="YYYY-MM-DD", help="today, for the sitemap; else SOURCE_DATE_EPOCH, else none")
+    add(
+        "--cache",
+        type=Path,
+        default=tree.ROOT / ".cache" / "site.db",
+        metavar="FILE",
+        help="what may be reused (.cache/site.db)",
+    )
+    add(
+        "--base-url",
+        default="",
+        metavar="URL",
+        help="the site's address; else PUBLIC_BASE_URL, else the one in site.yaml",
+    )
+    add(
+        "--date",
+        type=_date,
+        default=None,
+        metavar="YYYY-MM-DD",
+        help="today, for the sitemap; else SOURCE_DATE_EPOCH, else none",
+    )
     add("--if-changed", action="store_true", help="do nothing when the site was built from these very sources")
     return parser
 

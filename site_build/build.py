@@ -12,7 +12,9 @@ from site_build.render import render
 from site_build.write import files_of, refuse_foreign, same, write
 
 
-def build(content: Path, templates: Path, out: Path, base_url: str, date: str, cache_file: Path | None, inputs: str) -> str:
+def build(
+    content: Path, templates: Path, out: Path, base_url: str, date: str, cache_file: Path | None, inputs: str
+) -> str:
     """Builds the site into `out` and says what was done in a line. Raises BuildFailed with every fault."""
     refuse_foreign(out)
     cache = Cache(cache_file, tree.code_digest())

@@ -1,4 +1,4 @@
-"""What a build may reuse of earlier ones, by the hash of what it was made from. Losing it costs time and nothing else."""
+"""What a build may reuse of earlier ones, by the hash of what it was made from. Losing it costs only time."""
 
 import hashlib
 import sqlite3

@@ -1,14 +1,9 @@
-"""Pure. What must hold before dist/ is written: links and anchors lead somewhere, examples fit their schemas, no fence is raw."""
+"""Pure. What must hold before dist/ is written: links lead somewhere, no fence is raw, no id stands twice."""
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-import yaml
-
-from api.contract import Contract, resolve
-from api.openapi import example_problem
-from site_build.examples import success
+from site_build.example_check import example_faults
 from site_build.faults import Fault, at_offset, at_text
 from site_build.model import Output, Site, Source
 
@@ -39,7 +34,9 @@ def check(site: Site, outputs: Mapping[str, Output], contract_source: Source) ->
     for route, output in outputs.items():
         if output.file.endswith((".md", ".txt")) and output.sources:
             text = _CODE.sub("", output.body.decode())
-            page = route.removesuffix(".md").removesuffix("index") if route == "/index.md" else route.removesuffix(".md")
+            page = (
+                route.removesuffix(".md").removesuffix("index") if route == "/index.md" else route.removesuffix(".md")
+            )
             faults += _links(dict.fromkeys(_MARKDOWN_LINK.findall(text)), page, output, outputs, ids, site.base_url)
     return sorted(set(faults))
 
@@ -82,7 +79,12 @@ def _raw_fences(html: str, output: Output) -> Iterator[Fault]:
         source = output.sources[0]
         fences = list(re.finditer(r"^[ \t]*(```|~~~)", source.text, re.MULTILINE))
         place = fences[-1].start() if fences else 0
-        yield at_offset(source.name, source.text, place, f"a code fence ({found[1]}) was not read as one: is it closed, and indented as its list?")
+        yield at_offset(
+            source.name,
+            source.text,
+            place,
+            f"a code fence ({found[1]}) was not read as one: is it closed, and indented as its list?",
+        )
 
 
 def _double_ids(tags: list[str], output: Output) -> Iterator[Fault]:
@@ -105,69 +107,3 @@ def _place(output: Output, needle: str, message: str) -> Fault:
 
 def _unescaped(link: str) -> str:
     return link.replace("&amp;", "&").replace("&#39;", "'").replace("&#34;", '"')
-
-
-def example_faults(site: Site, source: Source) -> Iterator[Fault]:
-    """Each example of the contract against its own schema: bodies, answers, headers, and values inside schemas."""
-    contract = site.contract
-    for operation in contract.operations.values():
-        at = ["paths", operation.path, operation.method.lower()]
-        if operation.body:
-            path = [*at, "requestBody", "content", "application/json"]
-            yield from _example(contract, source, operation.body.schema, operation.example, [*path, "example"])
-        status, response = success(operation)
-        media = response.get("content", {}).get("application/json", {})
-        path = [*at, "responses", status, "content", "application/json"]
-        value = site.results.get(operation.id, media.get("example"))
-        if "schema" in media and value is not None:
-            yield from _example(contract, source, media["schema"], value, [*path, "example"])
-        elif "schema" in media and not operation.operator:
-            yield _at(source, path, f"{operation.id} has no example of its {status} answer")
-    components = contract.document["components"]
-    for name, header in components.get("headers", {}).items():
-        for value in header.get("schema", {}).get("examples", ()):
-            yield from _example(contract, source, header["schema"], value, ["components", "headers", name])
-    for name, schema in components.get("schemas", {}).items():
-        yield from _inside(contract, source, schema, ["components", "schemas", name])
-    for code in site.problems.kinds:
-        problem = {"$ref": "#/components/schemas/Problem"}
-        yield from _example(contract, source, problem, example_problem(code, site.problems), ["components", "schemas", "Problem"])
-
-
-def _inside(contract: Contract, source: Source, schema: Any, path: list[Any]) -> Iterator[Fault]:
-    """Defaults and examples at any depth of a schema."""
-    if isinstance(schema, list):
-        for index, item in enumerate(schema):
-            yield from _inside(contract, source, item, [*path, index])
-    elif isinstance(schema, Mapping):
-        if path[-1] != "properties":
-            for value in [*schema.get("examples", ()), *([schema["default"]] if "default" in schema else [])]:
-                yield from _example(contract, source, schema, value, path)
-        for key, item in schema.items():
-            if key not in ("examples", "example", "default", "enum", "const"):
-                yield from _inside(contract, source, item, [*path, key])
-
-
-def _example(contract: Contract, source: Source, schema: Any, value: Any, path: list[Any]) -> Iterator[Fault]:
-    from api.contract import _body_schema
-
-    for wrong in _body_schema(resolve(schema, contract.document), contract.document).faults(value):
-        yield _at(source, path, f"the example does not fit its schema: {wrong.path or 'the body'} {wrong.message}")
-
-
-def _at(source: Source, path: list[Any], message: str) -> Fault:
-    """The fault at the deepest part of `path` that stands in the YAML."""
-    node = yaml.compose(source.text, yaml.CSafeLoader)
-    mark = node.start_mark if node else None
-    for step in path:
-        if isinstance(node, yaml.MappingNode):
-            pair = next(((k, v) for k, v in node.value if k.value == str(step)), None)
-            if pair is None:
-                break
-            mark, node = pair[0].start_mark, pair[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-            node = node.value[step]
-            mark = node.start_mark
-        else:
-            break
-    return Fault(source.name, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1, message)

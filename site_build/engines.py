@@ -15,9 +15,7 @@ def consensus_result(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def judge_result(request: Mapping[str, Any]) -> dict[str, Any]:
     """The result fields of a judge request, without what is made per call."""
-    found = judge(
-        request["task"], request["agent_output"], request.get("evidence", ()), request.get("criteria", ())
-    )
+    found = judge(request["task"], request["agent_output"], request.get("evidence", ()), request.get("criteria", ()))
     return {
         "verdict": found.verdict,
         "score": int(found.score) if found.score == int(found.score) else found.score,

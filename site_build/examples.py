@@ -36,9 +36,24 @@ def response_example(operation: Operation, results: Mapping[str, Any]) -> Any:
     return media.get("example")
 
 
+def example_path(operation: Operation) -> str:
+    """The path with its parts filled in: a part's example, else its name in capitals."""
+    path = operation.path
+    for parameter in operation.spec.get("parameters", ()):
+        if parameter.get("in") == "path":
+            value = parameter.get("example") or next(
+                iter(parameter["schema"].get("examples", ())), parameter["name"].upper()
+            )
+            path = path.replace(f"{{{parameter['name']}}}", str(value))
+    return path
+
+
 def curl(operation: Operation, base_url: str) -> str:
     """A POSIX shell command. The key stays in the environment."""
-    lines = ["curl" if operation.method == "GET" else f"curl -X {operation.method}", f" {base_url}{operation.path}"]
+    lines = [
+        "curl" if operation.method == "GET" else f"curl -X {operation.method}",
+        f" {base_url}{example_path(operation)}",
+    ]
     parts = ["".join(lines)]
     if operation.auth != "none":
         parts.append(f'-H "Authorization: Bearer ${KEY_VARIABLE}"')
@@ -53,7 +68,12 @@ def python(operation: Operation, base_url: str) -> str:
     """A script for Python's standard library."""
     imports = ["json"] + ["os"] * (operation.auth != "none") + ["urllib.request"]
     lines = [f"import {name}" for name in imports]
-    lines += ["", "request = urllib.request.Request(", f'    "{base_url}{operation.path}",', f'    method="{operation.method}",']
+    lines += [
+        "",
+        "request = urllib.request.Request(",
+        f'    "{base_url}{example_path(operation)}",',
+        f'    method="{operation.method}",',
+    ]
     headers = _headers(operation, f'"Bearer " + os.environ["{KEY_VARIABLE}"]')
     if headers:
         lines += ["    headers={", *(f'        "{name}": {value},' for name, value in headers), "    },"]
@@ -65,7 +85,10 @@ def python(operation: Operation, base_url: str) -> str:
 
 def javascript(operation: Operation, base_url: str) -> str:
     """A module for Node.js or any other run time with fetch."""
-    lines = [f'const response = await fetch("{base_url}{operation.path}", {{', f'  method: "{operation.method}",']
+    lines = [
+        f'const response = await fetch("{base_url}{example_path(operation)}", {{',
+        f'  method: "{operation.method}",',
+    ]
     headers = _headers(operation, f"`Bearer ${{process.env.{KEY_VARIABLE}}}`")
     if headers:
         lines += ["  headers: {", *(f"    {_bare(name)}: {value}," for name, value in headers), "  },"]

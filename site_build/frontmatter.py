@@ -15,7 +15,11 @@ LISTING_SECTIONS = ("Docs", "Integrations", "Blog", "Machine-readable", "Optiona
 
 
 def _text(value: Any) -> str | None:
-    return None if isinstance(value, str) and value.strip() else "must be text; quote it if YAML reads it as something else"
+    return (
+        None
+        if isinstance(value, str) and value.strip()
+        else "must be text; quote it if YAML reads it as something else"
+    )
 
 
 def _description(value: Any) -> str | None:
@@ -65,7 +69,7 @@ REQUIRED = frozenset({"title", "description", "date", "order", "file", "language
 
 
 def split(name: str, text: str) -> tuple[str, str, int]:
-    """The YAML between the `---` lines, the rest, and the line at which the rest begins. Raises BuildFailed without them."""
+    """The YAML between the `---` lines, the rest, and the line at which that begins. Raises BuildFailed."""
     end = text.find("\n---\n", 3)
     if not text.startswith("---\n") or end < 0:
         raise BuildFailed([Fault(name, 1, 1, "the file must begin with front matter between two lines of ---")])

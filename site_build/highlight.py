@@ -4,7 +4,7 @@ Pygments' own style fails the contrast rules (WCAG AA), and its dozens of classe
 """
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache
 from html import escape
 from typing import Any
 
@@ -71,7 +71,9 @@ def _span(name: str, text: str) -> str:
 def block(code: str, language: str) -> str:
     """A whole code block. The script puts a copy button into it; tabindex lets a keyboard scroll it."""
     name = escape(language or "text", quote=True)
-    return f'<div class="code" data-lang="{name}"><pre tabindex="0"><code>{highlight(code, language)}</code></pre></div>'
+    return (
+        f'<div class="code" data-lang="{name}"><pre tabindex="0"><code>{highlight(code, language)}</code></pre></div>'
+    )
 
 
 def _runs(lexer: Lexer, code: str) -> Iterator[tuple[str, str]]:
@@ -89,12 +91,12 @@ def _runs(lexer: Lexer, code: str) -> Iterator[tuple[str, str]]:
         yield name, pending
 
 
-@lru_cache(maxsize=None)
+@cache
 def _class(token: Any) -> str:
     return next((name for kind, name in _CLASSES if token in kind), "")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _lexer(language: str) -> Lexer | None:
     try:
         return get_lexer_by_name(language, stripnl=False)

@@ -61,7 +61,7 @@ class Loader:
         )
 
     def _attempt(self, read: Callable[[], T], file: str) -> T | None:
-        """What `read` gives, or None and a fault. A reader of YAML names its place itself; other errors are about the file."""
+        """What `read` gives, or None and a fault. YAML faults name their place; other errors are about the file."""
         name = shown(self.content / file)
         try:
             return read()
@@ -92,7 +92,9 @@ class Loader:
             self.faults += failed.faults
             return None
 
-    def _document(self, path: Path, table: Mapping[str, frontmatter.Check]) -> tuple[Source, dict[str, Any], str, int] | None:
+    def _document(
+        self, path: Path, table: Mapping[str, frontmatter.Check]
+    ) -> tuple[Source, dict[str, Any], str, int] | None:
         source = self._text(path)
         if source is None:
             return None
@@ -177,13 +179,17 @@ class Loader:
 
     def _cases(self, path: Path, article: Source, contract: Contract | None) -> tuple[Case, ...]:
         if not path.is_file():
-            self.faults.append(at_text(article.name, article.text, path.name, f"there is no file {path.name} beside it"))
+            self.faults.append(
+                at_text(article.name, article.text, path.name, f"there is no file {path.name} beside it")
+            )
             return ()
         source = self._text(path)
         rows = self._attempt(lambda: read_text(source.text, source.name), path.name) if source else None
         if source is None or rows is None:
             return ()
-        if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) == {"name", "request"} for row in rows):
+        if not isinstance(rows, list) or not all(
+            isinstance(row, dict) and set(row) == {"name", "request"} for row in rows
+        ):
             self.faults.append(Fault(source.name, 1, 1, "must be a list of mappings with name and request"))
             return ()
         cases: list[Case] = []
@@ -192,7 +198,8 @@ class Loader:
             wrong = body.faults(row["request"]) if body else []
             if wrong:
                 self.faults += [
-                    at_text(source.name, source.text, row["name"], f"request of {row['name']!r}{w.path}: {w.message}") for w in wrong
+                    at_text(source.name, source.text, row["name"], f"request of {row['name']!r}{w.path}: {w.message}")
+                    for w in wrong
                 ]
             else:
                 cases.append(Case(row["name"], row["request"], consensus_result(row["request"])))
@@ -208,7 +215,9 @@ class Loader:
                 continue
             files = _beside(folder / "page.md")
             if values["file"] not in files:
-                self.faults.append(at_text(meta.name, meta.text, values["file"], f"there is no file {values['file']} beside it"))
+                self.faults.append(
+                    at_text(meta.name, meta.text, values["file"], f"there is no file {values['file']} beside it")
+                )
             found.append(
                 Integration(
                     url=f"/integrations/{folder.name}",

@@ -33,7 +33,13 @@ class Section:
 
 _MACHINE_LINKS: tuple[tuple[str, int, str, str, str], ...] = (
     ("Docs", 1, "OpenAPI document", "/openapi.json", "OpenAPI 3.1, every public operation with schemas and examples"),
-    ("Machine-readable", 1, "llms-full.txt", "/llms-full.txt", "the whole reference, every integration with its code, every article"),
+    (
+        "Machine-readable",
+        1,
+        "llms-full.txt",
+        "/llms-full.txt",
+        "the whole reference, every integration with its code, every article",
+    ),
     ("Machine-readable", 2, "sitemap.xml", "/sitemap.xml", "every page of the site"),
     ("Machine-readable", 3, "Atom feed", "/blog/feed.xml", "new articles"),
     ("Optional", 1, "Health", "/v1/health", "which engines and ways to pay are on; needs no key"),
@@ -117,5 +123,3 @@ def json_bytes(value: Any, indent: int | None = None) -> bytes:
 
 def _sentence(text: str) -> str:
     return " ".join(text.split())
-
-

@@ -1,4 +1,4 @@
-"""Markdown to HTML. One converter for the whole build: it is reset per page, and imported only when the cache misses."""
+"""Markdown to HTML. One converter for the whole build, reset per page, and imported only when the cache misses."""
 
 import json
 import re
@@ -88,7 +88,9 @@ def absolute(text: str, base_url: str) -> str:
 
 def deeper(text: str, levels: int) -> str:
     """The Markdown with every heading that many levels down."""
-    return _outside_fences(text, lambda part: re.sub(r"(?m)^(#{1,6}) ", lambda m: f"{'#' * min(6, len(m[1]) + levels)} ", part))
+    return _outside_fences(
+        text, lambda part: re.sub(r"(?m)^(#{1,6}) ", lambda m: f"{'#' * min(6, len(m[1]) + levels)} ", part)
+    )
 
 
 def inline(text: str) -> str:

@@ -37,9 +37,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page of the site. `url` begins with a slash; `body` is Markdown with Jinja expressions, from `body_line` of the source.
+    """One page of the site. `url` begins with a slash; `body` is Markdown with Jinja expressions, from `body_line` on.
 
-    `layout` names a template. `label` is the short name for lists of pages. `files` are the texts beside the source, by name.
+    `layout` names a template. `label` is the short name for lists. `files` are the texts beside the source, by name.
     """
 
     url: str
@@ -76,7 +76,8 @@ class Integration(Page):
 class Site:
     """Everything that a build renders. `articles` stand newest first, `integrations` in their order.
 
-    `date` (YYYY-MM-DD or "") is the only "now" that the site knows. `results` are the computed 200 bodies by operation id.
+    `date` (YYYY-MM-DD or "") is the only "now" that the site knows. `results` are the computed 200 bodies by operation
+    id.
     """
 
     base_url: str
@@ -102,8 +103,8 @@ class Site:
 class Output:
     """One file of dist/ and how it is served.
 
-    `cache` is page, asset or discovery; `markdown` the route of the page's mirror; `script_hashes` the CSP sources of inline data.
-    `sources` are the files whose text may hold what is wrong with the output, the likeliest first.
+    `cache` is page, asset or discovery; `markdown` the route of the page's mirror; `script_hashes` the CSP sources of
+    inline data. `sources` are the files whose text may hold what is wrong with the output, the likeliest first.
     """
 
     file: str

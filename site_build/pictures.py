@@ -1,7 +1,7 @@
-"""Pure. Answer sets as small inline SVGs: clusters as grouped dots, agreement as a bar. Colours come from the stylesheet."""
+"""Pure. Answer sets as inline SVGs: clusters as grouped dots, agreement as a bar. The stylesheet has the colours."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -24,7 +24,7 @@ _PLACE = re.compile(r'<div data-picture="(\d+)"></div>')
 
 
 def placeholder(index: int, case: Case) -> str:
-    """Stands for a picture in Markdown until HTML or the mirror is made. `case` is asked for to prove that it exists."""
+    """Stands for a picture in Markdown until HTML or the mirror is made. `case` proves that there is one."""
     return f'<div data-picture="{index}"></div>' if case else ""
 
 
@@ -51,68 +51,65 @@ def describe(case: Case) -> str:
 
 def figure(case: Case) -> str:
     """The full picture with the agents' ids, for the article."""
-    clusters, result = case.result["clusters"], case.result
+    clusters, risk = case.result["clusters"], case.result["false_consensus_risk"]
     parts, x = [], 1.0
-    winner = _winner(clusters)
-    for position, cluster in enumerate(clusters):
+    for kind, cluster in _kinds(clusters):
         width = cluster["size"] * STEP
-        kind = "won" if position == winner else "lost"
         parts.append(f'<rect class="group {kind}" x="{x:g}" y="1" width="{width}" height="{LANE + 14}" rx="8"/>')
         for place, agent in enumerate(cluster["agent_ids"]):
             middle = x + STEP * (place + 0.5)
             parts.append(f'<circle class="dot {kind}" cx="{middle:g}" cy="22" r="{RADIUS}"/>')
             parts.append(f'<text x="{middle:g}" y="49" text-anchor="middle">{escape(_short(agent))}</text>')
         x += width + GAP
-    bar, height = _bar(case, 0, 78, BAR)
-    width = max(x, 400)
-    risk = result["false_consensus_risk"]
-    label = escape(describe(case), quote=True)
-    return (
-        f'<figure class="picture"><svg viewBox="0 0 {width:g} {height}" width="{width:g}" height="{height}" role="img" aria-label="{label}">'
-        f'{"".join(parts)}{bar}<text class="risk {risk}" x="{BAR + 20}" y="89">{RISK_MARKS[risk]} {risk} risk</text></svg></figure>'
-    )
+    parts.append(_bar(case, 78))
+    parts.append(f'<text class="risk {risk}" x="{BAR + 20}" y="89">{RISK_MARKS[risk]} {risk} risk</text>')
+    return f'<figure class="picture">{_svg(max(x, 400), 118, describe(case), parts)}</figure>'
 
 
 def thumbnail(case: Case) -> str:
-    """The picture in the size of a list entry: dots and bar, no words."""
-    clusters, parts, x = case.result["clusters"], [], 1.0
-    winner = _winner(clusters)
-    for position, cluster in enumerate(clusters):
-        kind = "won" if position == winner else "lost"
+    """The picture in the size of a list entry: dots, bar and the risk's mark."""
+    clusters, risk = case.result["clusters"], case.result["false_consensus_risk"]
+    parts, x = [], 1.0
+    for kind, cluster in _kinds(clusters):
         width = cluster["size"] * 16 + 4
         parts.append(f'<rect class="group {kind}" x="{x:g}" y="1" width="{width}" height="20" rx="6"/>')
-        parts += [f'<circle class="dot {kind}" cx="{x + 10 + 16 * n:g}" cy="11" r="5"/>' for n in range(cluster["size"])]
+        parts += [
+            f'<circle class="dot {kind}" cx="{x + 10 + 16 * n:g}" cy="11" r="5"/>' for n in range(cluster["size"])
+        ]
         x += width + 5
-    agreement = float(case.result["agreement_score"])
-    risk = case.result["false_consensus_risk"]
-    label = escape(f"{case.name}: {describe(case)}", quote=True)
     size = max(96, int(x) + 18)
-    return (
-        f'<svg class="thumb" viewBox="0 0 {size} 34" width="{size}" height="34" role="img" aria-label="{label}">{"".join(parts)}'
-        f'<rect class="track" x="1" y="27" width="{size - 2}" height="5" rx="2.5"/>'
-        f'<text class="risk {risk}" x="{size - 1}" y="16" text-anchor="end" aria-hidden="true">{RISK_MARKS[risk]}</text>'
-        f'<rect class="fill {risk}" x="1" y="27" width="{(size - 2) * agreement:g}" height="5" rx="2.5"/></svg>'
-    )
+    filled = (size - 2) * float(case.result["agreement_score"])
+    parts.append(f'<text class="risk {risk}" x="{size - 1}" y="16" text-anchor="end">{RISK_MARKS[risk]}</text>')
+    parts.append(f'<rect class="track" x="1" y="27" width="{size - 2}" height="5" rx="2.5"/>')
+    parts.append(f'<rect class="fill {risk}" x="1" y="27" width="{filled:g}" height="5" rx="2.5"/>')
+    return _svg(size, 34, f"{case.name}: {describe(case)}", parts, "thumb")
 
 
-def _bar(case: Case, x: float, y: float, width: float) -> tuple[str, int]:
-    agreement = float(case.result["agreement_score"])
-    risk = case.result["false_consensus_risk"]
+def _svg(width: float, height: float, label: str, parts: Sequence[str], name: str = "full") -> str:
+    size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    return f'<svg class="{name}" {size} role="img" aria-label="{escape(label, quote=True)}">{"".join(parts)}</svg>'
+
+
+def _bar(case: Case, y: float) -> str:
+    """Agreement as a bar from 0 to 1, with the thresholds marked."""
+    score, risk = case.result["agreement_score"], case.result["false_consensus_risk"]
     ticks = "".join(
-        f'<line class="tick" x1="{x + width * at:g}" y1="{y - 4:g}" x2="{x + width * at:g}" y2="{y + 18:g}"/>'
-        f'<text class="small" x="{x + width * at:g}" y="{y + 32:g}" text-anchor="middle">{at}</text>'
+        f'<line class="tick" x1="{BAR * at:g}" y1="{y - 4:g}" x2="{BAR * at:g}" y2="{y + 18:g}"/>'
+        f'<text x="{BAR * at:g}" y="{y + 32:g}" text-anchor="middle">{at}</text>'
         for at in THRESHOLDS
     )
     return (
-        f'<rect class="track" x="{x:g}" y="{y:g}" width="{width:g}" height="14" rx="4"/>'
-        f'<rect class="fill {risk}" x="{x:g}" y="{y:g}" width="{width * agreement:g}" height="14" rx="4"/>{ticks}'
-        f'<text class="small" x="{x:g}" y="{y + 32:g}">agreement {case.result["agreement_score"]}</text>'
-    ), int(y + 40)
+        f'<rect class="track" x="0" y="{y:g}" width="{BAR}" height="14" rx="4"/>'
+        f'<rect class="fill {risk}" x="0" y="{y:g}" width="{BAR * float(score):g}" height="14" rx="4"/>{ticks}'
+        f'<text x="0" y="{y + 32:g}">agreement {score}</text>'
+    )
 
 
-def _winner(clusters: Sequence[dict[str, Any]]) -> int:
-    size: Callable[[int], int] = lambda index: int(clusters[index]["size"])  # noqa: E731: a key that mypy can type
-    return max(range(len(clusters)), key=size)
+def _kinds(clusters: Sequence[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Each cluster with what it is: "won" for the first largest, "lost" for the others."""
+    sizes = [cluster["size"] for cluster in clusters]
+    winner = sizes.index(max(sizes))
+    return [("won" if place == winner else "lost", cluster) for place, cluster in enumerate(clusters)]
 
 
 def _short(agent: str) -> str:

@@ -1,4 +1,4 @@
-"""Pure. Markdown bodies: their Jinja expressions filled in. What comes out is the mirror's text and the HTML's source."""
+"""Pure. Markdown bodies with their Jinja expressions filled in: the text of the mirror and the source of the HTML."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,16 +9,23 @@ import jinja2
 from api.core.text import STOPWORDS
 from site_build.engines import answered
 from site_build.examples import LANGUAGES, response_example
-from site_build.faults import BuildFailed, Fault
+from site_build.faults import BuildFailed
 from site_build.layout import as_json
 from site_build.model import Article, Integration, Page, Site
 from site_build.pictures import placeholder
 from site_build.templating import FILTERS, fault_of
 
 FENCE_LANGUAGES = {
-    ".py": "python", ".sh": "sh", ".json": "json", ".yaml": "yaml", ".yml": "yaml", ".js": "js", ".mjs": "js", ".ts": "ts",
-    ".toml": "toml", ".txt": "text",
-}  # fmt: skip
+    ".py": "python",
+    ".sh": "sh",
+    ".json": "json",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".js": "js",
+    ".mjs": "js",
+    ".ts": "ts",
+    ".toml": "toml",
+}
 
 
 class CannotExpand(jinja2.TemplateRuntimeError):
@@ -36,7 +43,7 @@ class Expander:
     @staticmethod
     def of(site: Site) -> "Expander":
         """An expander with the context that FORMAT promises to every page."""
-        environment = jinja2.Environment(  # noqa: S701: what comes out is Markdown, which has no markup to escape
+        environment = jinja2.Environment(  # noqa: S701 - what comes out is Markdown, which has no markup to escape
             undefined=jinja2.StrictUndefined,
             keep_trailing_newline=True,
             # "{#" begins an attribute list of a heading in Markdown.
@@ -127,7 +134,8 @@ def _own(page: Page) -> dict[str, Any]:
 
         def case(index: int) -> str:
             found = chosen(index)
-            return f"Request:\n\n{fenced('json', as_json(found.request))}\n\nResult:\n\n{fenced('json', as_json(found.result))}"
+            request, result = (fenced("json", as_json(value)) for value in (found.request, found.result))
+            return f"Request:\n\n{request}\n\nResult:\n\n{result}"
 
         own |= {
             "cases": cases,
@@ -147,6 +155,3 @@ def _wrapped(words: list[str], width: int) -> str:
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}".lstrip()
     return "\n".join(lines)
-
-
-__all__ = ["CannotExpand", "Expander", "Fault", "fenced"]

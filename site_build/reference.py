@@ -1,7 +1,7 @@
 """Pure. The contract as documentation: groups of operations with their fields, limits, responses and examples.
 
-Each $ref is followed; a schema that contains itself is cut where it meets itself on the way down (the path's own stack of
-references, so that two fields of one type are both shown whole).
+Each $ref is followed; a schema that contains itself is cut where it meets itself on the way down. What decides is the
+path's own stack of references, so two fields of one type are both shown whole.
 """
 
 from collections.abc import Mapping
@@ -28,8 +28,8 @@ AUTH_SENTENCES = {
 class Field:
     """One field of a body. `limits` and `values` are ready to read; `fields` are its own fields, or those of its items.
 
-    `alternatives` are the branches of oneOf and anyOf, each with its own name and fields. `required` None means that the
-    question does not arise, as for a branch.
+    `alternatives` are the branches of oneOf and anyOf, each with its own name and fields. `required` is None where it
+    is no question, as for a branch.
     """
 
     name: str
@@ -110,7 +110,9 @@ def reference(site: Site) -> tuple[Group, ...]:
     for tag in site.contract.document.get("tags", []):
         operations = tuple(_operation(o, site) for o in public if tag["name"] in o.spec.get("tags", []))
         if operations:
-            groups.append(Group(tag["name"].lower().replace(" ", "-"), tag["name"], tag.get("description", ""), operations))
+            groups.append(
+                Group(tag["name"].lower().replace(" ", "-"), tag["name"], tag.get("description", ""), operations)
+            )
     return tuple(groups)
 
 
@@ -137,7 +139,9 @@ def _operation(operation: Operation, site: Site) -> OperationDoc:
             ErrorRow(status, tuple(site.problems.kinds[code] for code in codes))
             for status, codes in errors_by_status(operation, site.problems).items()
         ),
-        calls=tuple(Call(id, label, fence, make(operation, site.base_url)) for id, (label, fence, make) in LANGUAGES.items()),
+        calls=tuple(
+            Call(id, label, fence, make(operation, site.base_url)) for id, (label, fence, make) in LANGUAGES.items()
+        ),
         request=as_json(operation.example) if operation.body else "",
         response=as_json(example) if example is not None else "",
     )

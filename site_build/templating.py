@@ -21,9 +21,7 @@ def dollars(cents: int) -> str:
     return f"${cents // 100:,}" if cents % 100 == 0 else f"${cents / 100:,.2f}"
 
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+_MONTHS = "January February March April May June July August September October November December".split()
 
 
 def day(date: str) -> str:
@@ -36,14 +34,18 @@ FILTERS: Mapping[str, Callable[[Any], str]] = {"thousands": thousands, "dollars"
 
 
 def fault_of(error: Exception, source: Source) -> Fault:
-    """Where a template failed: jinja2 maps traceback frames to template lines; the column is that of the name it speaks of."""
+    """Where a template failed: jinja2 maps traceback frames to template lines; the column is its word's."""
     message = str(error) or type(error).__name__
     name, line = source.name, 1
     if isinstance(error, jinja2.TemplateSyntaxError):
         name, line = error.filename or source.name, error.lineno
         message = error.message or message
     else:
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.endswith((source.name, ".html", ".txt", ".xml", ".md"))]
+        frames = [
+            f
+            for f in traceback.extract_tb(error.__traceback__)
+            if f.filename.endswith((source.name, ".html", ".txt", ".xml", ".md"))
+        ]
         if frames:
             name, line = frames[-1].filename, frames[-1].lineno or 1
     column = _column(source.text, line, message) if name == source.name else 1

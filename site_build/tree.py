@@ -1,4 +1,4 @@
-"""What a build reads, and the digest that says whether any of it changed. Imports little: an unchanged build ends here."""
+"""What a build reads, and the digest of it. Imports little: an unchanged build ends here."""
 
 import hashlib
 import os
@@ -9,7 +9,14 @@ ROOT = Path(__file__).resolve().parent.parent
 """The project: defaults are below it, and the code that decides the output."""
 
 CODE = ("site_build", "api/core")
-CODE_FILES = ("api/contract.py", "api/openapi.py", "api/problems.py", "api/facts.py", "api/yamlfile.py", "requirements.txt")
+CODE_FILES = (
+    "api/contract.py",
+    "api/openapi.py",
+    "api/problems.py",
+    "api/facts.py",
+    "api/yamlfile.py",
+    "requirements.txt",
+)
 SKIPPED = frozenset({"__pycache__", "node_modules"})
 
 
@@ -37,7 +44,7 @@ def code_digest() -> str:
 
 
 def inputs_digest(content: Path, templates: Path, settings: str) -> str:
-    """A hash of everything that decides the output. Where the folders lie and when their files changed does not count."""
+    """A hash of all that decides the output. Where the folders lie and when their files changed does not count."""
     digest = hashlib.sha256(f"{code_digest()}\n{settings}\n".encode())
     for name, top in (("content", content), ("templates", templates)):
         digest.update(name.encode() + b"\n")

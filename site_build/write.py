@@ -1,4 +1,4 @@
-"""Puts a built site in place: staged beside the target, compressed, then swapped in whole. A failure leaves the old one."""
+"""Puts a built site in place: staged beside the target, then swapped in whole. A failure leaves the old one."""
 
 import contextlib
 import ctypes
@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import brotli
+import brotli  # type: ignore[import-untyped]  # it ships no type information
 
 from site_build.cache import Cache
 from site_build.faults import BuildFailed, Fault
@@ -34,7 +34,16 @@ def refuse_foreign(out: Path) -> None:
     if not out.is_dir() or out.is_symlink():
         raise BuildFailed([Fault(str(out), 1, 1, "is not a directory that a build may replace")])
     if any(out.iterdir()) and read_manifest(out) is None:
-        raise BuildFailed([Fault(str(out), 1, 1, f"has no {MANIFEST} of ours, so it was not built here; remove it or choose another --out")])
+        raise BuildFailed(
+            [
+                Fault(
+                    str(out),
+                    1,
+                    1,
+                    f"has no {MANIFEST} of ours, so it was not built here; remove it or choose another --out",
+                )
+            ]
+        )
 
 
 def read_manifest(out: Path) -> dict[str, object] | None:
