@@ -76,10 +76,10 @@ def _neighbours(content: list[str], used: list[Sentence], evidence: Evidence) ->
 
 
 def _respelled(content: list[str], evidence: Evidence) -> list[str]:
-    counts = evidence.counts
-    if all(stem in counts for stem in content):
+    known = evidence.postings
+    if all(stem in known for stem in content):
         return content
-    return [stem if stem in counts else evidence.alike(stem) or stem for stem in content]
+    return [stem if stem in known else evidence.alike(stem) or stem for stem in content]
 
 
 def _richest(

@@ -144,7 +144,7 @@ def _names(
         if stem in seen or stem in sentence.stems:
             continue
         seen.add(stem)
-        known = stem in evidence.counts
+        known = stem in evidence.postings
         if name.opening and not (rivals and strong):
             continue
         rival: Name | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from api.core.judge.numerals import Numeral
 
@@ -14,8 +14,7 @@ AT_LEAST: Final = "at least"
 AT_MOST: Final = "at most"
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A number in a sentence. `at` is its place among the content stems.
 
     `loose`: the word "one", which is often no count: it is not among the stems, and `at` is the place behind it.
@@ -41,8 +40,7 @@ class Number:
         return self.readings[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """A capitalised word (or a URL): its stem, how it was written, and its place among the content stems.
 
     `opening`: it opens the sentence, so that its capital proves nothing.

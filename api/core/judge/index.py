@@ -69,16 +69,17 @@ class Evidence:
                     else:
                         known.append(place)
                 self.sentences.append(Sentence(number, start, end, text, parsed, stems))
-        self._cut_postings()
+        self._counts: dict[str, int] = {}
+        if len(self.sentences) > POSTINGS_LIMIT:
+            self._cut_postings()
         self._weights: dict[str, float] = {}
 
     def _cut_postings(self) -> None:
-        self.counts = {stem: len(places) for stem, places in self.postings.items()}
-        if len(self.sentences) > POSTINGS_LIMIT:
-            for stem, places in self.postings.items():
-                if len(places) > POSTINGS_LIMIT:
-                    places.sort(key=self.rank)
-                    self.postings[stem] = places[:POSTINGS_LIMIT]
+        for stem, places in self.postings.items():
+            if len(places) > POSTINGS_LIMIT:
+                self._counts[stem] = len(places)
+                places.sort(key=self.rank)
+                del places[POSTINGS_LIMIT:]
 
     def rank(self, place: int) -> tuple[str, int]:
         """The order of sentences that ties are broken by: text first, so that the order of items does not matter."""
@@ -88,8 +89,8 @@ class Evidence:
         """Inverse sentence frequency, smoothed; a stem that the evidence does not have weighs most."""
         known = self._weights.get(stem)
         if known is None:
-            total = len(self.sentences) + 1
-            known = self._weights[stem] = math.log(1 + total / (self.counts.get(stem, 0) + 0.5))
+            count = self._counts.get(stem) or len(self.postings.get(stem, ()))
+            known = self._weights[stem] = math.log(1 + (len(self.sentences) + 1) / (count + 0.5))
         return known
 
     def neighbours(self, one: str, other: str) -> bool:
@@ -102,7 +103,7 @@ class Evidence:
 
     @cached_property
     def _alphabetical(self) -> list[str]:
-        return sorted(stem for stem in self.counts if len(stem) >= _SHORTEST_ALIKE and stem[0] not in "#@")
+        return sorted(stem for stem in self.postings if len(stem) >= _SHORTEST_ALIKE and stem[0] not in "#@")
 
     def alike(self, stem: str) -> str | None:
         """A stem of the evidence that shares all but the last two letters ("translat" for "translation"), or None."""

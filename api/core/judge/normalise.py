@@ -32,13 +32,19 @@ def squeeze(text: str) -> str:
     return " ".join(fold(text).split())
 
 
+#: `stands_in` looks at no more places than this: text that repeats itself must not take quadratic time.
+_MOST_PLACES: Final = 1000
+
+
 def stands_in(phrase: str, text: str) -> bool:
     """Whether `phrase` stands in `text` at word boundaries; both squeezed, `phrase` not empty.
 
     A number must stand there whole: "4" does not stand in "4.5", "1,400" or "4%".
     """
     at = text.find(phrase)
-    while at >= 0:
+    for _ in range(_MOST_PLACES):
+        if at < 0:
+            return False
         if not _runs_on(text, at) and not _runs_on(text, at + len(phrase)):
             return True
         at = text.find(phrase, at + 1)

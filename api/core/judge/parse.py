@@ -45,8 +45,9 @@ def parse(text: str) -> Parsed:
             if word[6]:
                 polar.append(word[1])
             resume = read_quantity(tokens, index, word, parsed)
-    for kept in (names, negated, parsed.numbers, parsed.dates):
-        del kept[MOST_KEPT:]
+    if len(tokens) > MOST_KEPT:
+        for kept in (names, negated, parsed.numbers, parsed.dates):
+            del kept[MOST_KEPT:]
     return parsed
 
 

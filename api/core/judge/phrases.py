@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -140,7 +140,7 @@ def _numbers_present(parsed: Parsed, output: Output) -> dict[str, float]:
     present: dict[str, float] = {}
     for number in parsed.numbers:
         if not number.loose and any(
-            same_number(stated, number) or (number.bound != EXACT and same_number(number, replace(stated, bound=EXACT)))
+            same_number(stated, number) or (number.bound != EXACT and same_number(number, stated._replace(bound=EXACT)))
             for stated in output.parsed.numbers
         ):
             present[parsed.content[number.at]] = 1.0

@@ -8,7 +8,7 @@ from api.core.judge import lexicon
 from api.core.judge.facts import AT_LEAST, AT_MOST, EXACT, NEAR, Dated, Name, Number, Parsed, number_key
 from api.core.judge.numerals import Numeral, date, is_year, tidy
 from api.core.judge.stem import stem
-from api.core.judge.words import HEDGE, MONTH, NUMBER_WORD, NUMERAL_TOKEN, UNSPACED, Word, look_up
+from api.core.judge.words import HEDGE, MONTH, NEGATION, NUMBER_WORD, NUMERAL_TOKEN, UNSPACED, Word, look_up
 
 _SMALL_ORDINALS: Final[dict[str, int]] = {"first": 1, "second": 2, **lexicon.ORDINALS}
 _BIG_SCALES: Final = 1000
@@ -19,7 +19,7 @@ _DECADES: Final = frozenset((20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0))
 def read_quantity(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
     """Reads what starts at `index` (no plain word) into `parsed`; returns the index of the next token to read."""
     if word.kind == NUMERAL_TOKEN:
-        return _numeral(tokens, index, word, parsed)
+        return _plain(tokens, index, word, parsed) or _numeral(tokens, index, word, parsed)
     if word.kind == NUMBER_WORD:
         return _number_words(tokens, index, parsed)
     if word.kind == MONTH:
@@ -135,6 +135,33 @@ def _cjk_date(tokens: list[str], index: int, parsed: Parsed) -> int:
 # Numbers
 
 
+#: Words that change the number behind or before them. Without one, the number is just its digits.
+_BEFORE: Final = frozenset(("than", "to", *lexicon.CURRENCIES))
+_AFTER: Final = frozenset(("s", "or", "per", "of", *lexicon.ORDINAL_SUFFIXES, *lexicon.SCALE_SUFFIXES))
+
+
+def _plain(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
+    """The fast way for a number between plain words; 0 when it takes more than that to read it."""
+    numeral = word.numeral
+    if numeral is None or numeral.kind != "number":
+        return 0
+    if index:
+        before = look_up(tokens[index - 1])
+        if before.kind > NEGATION or before.folded in _BEFORE:
+            return 0
+    unit = ""
+    if index + 1 < len(tokens):
+        after = look_up(tokens[index + 1])
+        if after.kind > NEGATION or after.folded in _AFTER:
+            return 0
+        if after.folded in lexicon.UNITS:
+            unit = lexicon.CURRENCIES.get(after.folded, after.folded)
+    content = parsed.content
+    parsed.numbers.append(Number(numeral.readings, len(content), tokens[index], unit, numeral.decimals))
+    content.append(number_key(numeral.readings[0]))
+    return index + 1
+
+
 def _numeral(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
     numeral = word.numeral
     if numeral is None or numeral.kind == "literal":
@@ -149,7 +176,11 @@ def _numeral(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
     if numeral.kind == "range":
         _add_number(tokens, index, index + 1, numeral.parts[0].readings, numeral.parts[0].decimals, parsed)
         return _with_scale(tokens, index, numeral.parts[1], parsed)
-    after = _day_month(tokens, index, parsed) or _cjk_date(tokens, index, parsed)
+    following = _at(tokens, index + 1)
+    after = 0
+    if following is not None:
+        read = _cjk_date if following.kind == UNSPACED else _day_month
+        after = read(tokens, index, parsed)
     return after or _with_scale(tokens, index, numeral, parsed)
 
 

@@ -34,12 +34,13 @@ def contradictions(output: str, claims: Sequence[tuple[Claim, Parsed]]) -> list[
         if claim.key or len(parsed.content) < _FEWEST_STEMS:
             continue
         for number in parsed.numbers:
-            if not _stated(number, claim.text):
+            if number.loose or number.dated or number.ordinal or (not number.unit and is_year(number.value)):
                 continue
             at = number.at
             key = (paragraph, (*parsed.content[:at], "", *parsed.content[at + 1 :]))
             one, other = by_number.setdefault(key, (claim, number))
-            if other.value != number.value and number.unit == other.unit and not _contrasted(claim.text):
+            differ = other.value != number.value and number.unit == other.unit
+            if differ and _stated(other, one.text) and _stated(number, claim.text) and not _contrasted(claim.text):
                 found.append(_reason(output, one, claim, f"{other.shown} is not {number.shown}"))
         one_claim, one_parsed = by_content.setdefault((paragraph, tuple(parsed.content)), (claim, parsed))
         if _opposed(one_parsed, parsed) and not _contrasted(claim.text):
@@ -55,8 +56,6 @@ def _parts(output: str, start: int, end: int) -> int:
 
 def _stated(number: Number, text: str) -> bool:
     """Whether the number is what the sentence says its subject is."""
-    if number.loose or number.dated or number.ordinal or (not number.unit and is_year(number.value)):
-        return False
     words = [look_up(token).folded for token in tokenise(text)]
     first = look_up(tokenise(number.shown)[0]).folded
     if first not in words:

@@ -37,7 +37,7 @@ def read_claim(claim: Claim, evidence: Evidence) -> Parsed:
     """The facts of a claim. Of a JSON key only the words count that the evidence uses: the rest are labels."""
     if not claim.key:
         return parse(claim.text)
-    known = [word for word in claim.key.split() if all(stem in evidence.counts for stem in parse(word).content)]
+    known = [word for word in claim.key.split() if all(stem in evidence.postings for stem in parse(word).content)]
     return parse(f"{' '.join(known)} {claim.text}")
 
 
