@@ -1,56 +1,45 @@
 """The command line: `python -m api COMMAND`."""
 
 import argparse
-import asyncio
 import os
 import sys
 from pathlib import Path
+from typing import Protocol
 
-from api import app, config, logs
-from api.store.database import NewerSchema, StorageUnavailable
-from api.supervisor import supervise
+from api.commands import backup, check, credits, jobs, keys, serve, settings
+from api.commands.output import fail
+from api.config import Config, ConfigFaults, from_env
 
 DOTENV = Path(".env")
 
 
-def serve(settings: config.Config) -> int:
-    """Serves the API and the built site until it is told to stop."""
-    logs.configure(settings.log_level)
-    try:
-        return asyncio.run(supervise(settings) if settings.workers > 1 else app.serve(settings))
-    except (StorageUnavailable, NewerSchema) as error:
-        return _fail(f"The database can't be used: {error}. Check DATABASE_URL and the rights on its folder.")
-    except OSError as error:
-        return _fail(f"Can't listen on {settings.host}:{settings.port}: {error.strerror}. Set HOST or PORT.")
+class Command(Protocol):
+    """What each module of api.commands is."""
+
+    NAME: str
+    HELP: str
+
+    def add(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, config: Config, arguments: argparse.Namespace) -> int: ...
 
 
-def show_settings(settings: config.Config) -> int:
-    """Prints the table of all environment variables as Markdown."""
-    print(config.settings_table())
-    return 0
-
-
-COMMANDS = {"serve": serve, "settings": show_settings}
+MODULES: tuple[Command, ...] = (serve, keys, credits, jobs, backup, check, settings)
+COMMANDS = {command.NAME: command for command in MODULES}
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one command and returns its exit status."""
+    """Runs one command and returns its exit status: 0, 1 for a failure, 2 for arguments that can't be read."""
     parser = argparse.ArgumentParser(prog="python -m api", description="The server of Screwtape.ai.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, function in COMMANDS.items():
-        text = (function.__doc__ or "").splitlines()[0]
-        commands.add_parser(name, help=text, description=text)
+    for name, command in COMMANDS.items():
+        command.add(commands.add_parser(name, help=command.HELP, description=command.HELP))
     chosen = parser.parse_args(arguments)
     try:
-        settings = config.from_env(os.environ, DOTENV)
-    except config.ConfigFaults as faults:
-        return _fail(str(faults))
-    return COMMANDS[chosen.command](settings)
-
-
-def _fail(message: str) -> int:
-    print(message, file=sys.stderr)
-    return 1
+        config = from_env(os.environ, DOTENV)
+    except ConfigFaults as faults:
+        return fail(str(faults))
+    return COMMANDS[chosen.command].run(config, chosen)
 
 
 if __name__ == "__main__":

@@ -6,16 +6,21 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from prometheus_client.multiprocess import mark_process_dead
+from tornado.ioloop import PeriodicCallback
 from tornado.netutil import bind_sockets
 
 from api import contract, facts, problems
 from api.config import Config
+from api.core.secrets import new_id
 from api.facts import Facts
+from api.jobs import TICK_S, JobLoop
 from api.service.engine_pool import EnginePool
 from api.service.rate import RateLimiter
 from api.service.services import Clock, Limits, Services
@@ -28,6 +33,7 @@ from api.web.connection import Connections, Listener
 from api.web.cors import Cors
 from api.web.endpoint import Endpoint
 from api.web.front import Front
+from api.web.metrics import Metrics
 from api.web.static import Site
 
 log = logging.getLogger(__name__)
@@ -35,6 +41,8 @@ log = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent
 CONTENT, DIST = ROOT / "content", ROOT / "dist"
 
+MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
+"""Set by the parent of several workers: where prometheus-client keeps what each has counted."""
 IDLE_SECONDS = 15
 """How long a connection may take to send a whole request head, idle time between requests included."""
 BODY_SECONDS = 15
@@ -44,16 +52,27 @@ BURST = 4
 ENGINE_WORKERS = 1
 
 
-def commit_charges(database: Database, clock: Clock, free_limit: int) -> GroupCommit[AnsweredCall, Charge]:
-    """The committer of answered calls. The day is that of the commit, one for the whole batch."""
+def commit_charges(
+    database: Database, clock: Clock, free_limit: int, on_batch: Callable[[int], None]
+) -> GroupCommit[AnsweredCall, Charge]:
+    """The committer of answered calls. The time is that of the commit, one for the whole batch; `on_batch` hears how
+    many calls shared one."""
 
     async def commit(calls: Sequence[AnsweredCall]) -> Sequence[Charge]:
-        return await database.write(charges.record, calls, int(clock()), free_limit)
+        outcomes = await database.write(charges.record, calls, int(clock()), free_limit)
+        on_batch(len(calls))
+        return outcomes
 
     return GroupCommit(commit)
 
 
-async def open_services(config: Config, *, clock: Clock = time.time, content: Path = CONTENT) -> Services:
+async def open_services(
+    config: Config,
+    *,
+    clock: Clock = time.time,
+    content: Path = CONTENT,
+    on_batch: Callable[[int], None] = lambda calls: None,
+) -> Services:
     """Reads the content, opens and migrates the database. Raises StorageUnavailable, NewerSchema, YamlFault."""
     known = facts.load(content)
     base_url = config.public_base_url or known.base_url
@@ -70,7 +89,7 @@ async def open_services(config: Config, *, clock: Clock = time.time, content: Pa
         secret_key=key,
         admin_token=config.admin_token,
         database=database,
-        charges=commit_charges(database, clock, known.free_calls_per_day),
+        charges=commit_charges(database, clock, known.free_calls_per_day, on_batch),
         engines=EnginePool(ENGINE_WORKERS),
         key_rate=RateLimiter(config.key_requests_per_second, config.key_requests_per_second * BURST, clock),
         clock=clock,
@@ -102,6 +121,22 @@ def allowed_origins(config: Config, known: Facts, base_url: str, port: int) -> f
     return frozenset({*known.origins, *config.allowed_origins, base_url} | local)
 
 
+@contextmanager
+def merged_metrics() -> Iterator[None]:
+    """While it lasts, processes started from this one count into files of one folder, so that any can add up."""
+    with TemporaryDirectory(prefix="screwtape-metrics-") as folder:
+        os.environ[MULTIPROCESS] = folder
+        try:
+            yield
+        finally:
+            del os.environ[MULTIPROCESS]
+
+
+def forget_worker(process_id: int) -> None:
+    """Takes a dead worker's levels out of the merged metrics; what it counted stays."""
+    mark_process_dead(process_id)  # type: ignore[no-untyped-call]  # the package's own gap
+
+
 def _is_loopback(host: str) -> bool:
     return host == "localhost" or host == "::1" or host.startswith("127.")
 
@@ -114,12 +149,14 @@ class App:
     front: Front
     connections: Connections
     server: Listener
+    jobs: PeriodicCallback
     port: int
 
     async def stop(self) -> None:
         """Stops accepting, answers what is in flight and what still comes on open connections, then ends. Takes 10
         s at most."""
         self.connections.draining = True
+        self.jobs.stop()
         self.server.stop()
         began = time.monotonic()
         while self._in_use(time.monotonic() - began):
@@ -139,22 +176,24 @@ class App:
 
 async def start(config: Config, *, clock: Clock = time.time, content: Path = CONTENT, dist: Path = DIST) -> App:
     """Composes everything and listens. Raises OSError when the port is taken, and what open_services raises."""
-    services = await open_services(config, clock=clock, content=content)
+    metrics = Metrics(merged=MULTIPROCESS in os.environ)
+    services = await open_services(config, clock=clock, content=content, on_batch=metrics.committed)
     try:
-        return _listen(config, services, dist)
+        return _listen(config, services, metrics, dist)
     except BaseException:
         await services.database.close()
         raise
 
 
-def _listen(config: Config, services: Services, dist: Path) -> App:
+def _listen(config: Config, services: Services, metrics: Metrics, dist: Path) -> App:
     sockets = bind_sockets(config.port, config.host, reuse_port=config.workers > 1)
     port: int = sockets[0].getsockname()[1]
     cors = Cors(allowed_origins(config, services.facts, services.base_url, port))
     front = Front(
-        Endpoint(services, cors, config.trusted_proxies),
+        services,
+        Endpoint(services, cors, metrics, config.trusted_proxies),
         Site.load(dist, services.problems),
-        services.problems,
+        metrics,
         https=services.base_url.startswith("https://"),
     )
     connections = Connections(front)
@@ -166,7 +205,10 @@ def _listen(config: Config, services: Services, dist: Path) -> App:
         max_body_size=2**40,
     )
     server.add_sockets(sockets)
-    return App(services, front, connections, server, port)
+    jobs = JobLoop(services, owner=new_id("own", services.random_bytes))
+    timer = PeriodicCallback(jobs.tick, TICK_S * 1_000, jitter=0.2)
+    timer.start()
+    return App(services, front, connections, server, timer, port)
 
 
 async def serve(config: Config) -> int:

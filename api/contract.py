@@ -107,7 +107,7 @@ class BodySchema:
                 yield Fault(pointer([*path, kind.property]), "is required and missing")
             case "additionalProperties":
                 known = self._known_names(error.schema_path)
-                for name in kind.unexpected:
+                for name in kind.unexpected[:MAX_FAULTS]:
                     yield Fault(pointer([*path, name]), _unknown(name, known))
             case name:
                 yield Fault(pointer(path), _describe(name, kind, error.instance))

@@ -51,7 +51,7 @@ async def supervise(config: Config) -> int:
         loop.add_signal_handler(number, supervisor.on_signal)
     services = await app.open_services(config)
     await services.database.close()
-    with hold_port(config.host, config.port) as held:
+    with app.merged_metrics(), hold_port(config.host, config.port) as held:
         return await supervisor.run(replace(config, port=held.getsockname()[1]))
 
 
@@ -133,14 +133,18 @@ class _Supervisor:
         process = _context.Process(target=_work, args=(config, writing), name=f"worker {number}")
         process.start()
         writing.close()
+        log.info("worker %s is process %s", number, process.pid, extra={"worker": number})
         self._processes[number] = process
         with reading:
             await _readable(reading.fileno())
             serves = _says_ready(reading)
         if serves:
+            log.info("worker %s serves", number, extra={"worker": number})
             self._note_ready(number, config)
         await _readable(process.sentinel)
         process.join()
+        if process.pid is not None:
+            app.forget_worker(process.pid)
         if serves and process.exitcode != 0 and self._stopping.is_set():
             self._failed = True
         return process.exitcode

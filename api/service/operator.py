@@ -10,9 +10,9 @@ from api.service import lists
 from api.service.call import Call, Reply
 from api.service.keys import USAGE_DAYS, usage_rows
 from api.service.services import Services
-from api.store import credits, keys
+from api.store import credits, jobs, keys
 from api.store.credits import Entry
-from api.store.database import Tx
+from api.store.database import StorageUnavailable, Tx
 from api.store.keys import Filter, StoredKey
 
 
@@ -72,6 +72,17 @@ async def ready(services: Services, call: Call, arguments: dict[str, Any]) -> Re
     """GET /v1/ready: the database takes a transaction."""
     await services.database.write(_ping)
     return Reply({"status": "ready"})
+
+
+async def job_ages(services: Services) -> dict[str, int]:
+    """Seconds since each job last finished. Empty while the database can't be read: the other metrics are wanted
+    then."""
+    try:
+        finished = await services.database.read(jobs.last_finished)
+    except StorageUnavailable:
+        return {}
+    now = int(services.clock())
+    return {name: max(0, now - at) for name, at in finished.items()}
 
 
 async def _ping(tx: Tx) -> None:

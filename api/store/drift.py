@@ -67,3 +67,8 @@ async def add_all(tx: Tx, observations: Sequence[tuple[str, Observation]], now: 
         rows=json.dumps([asdict(sums) for sums in groups.values()]),
         hour=now // HOUR_S * HOUR_S,
     )
+
+
+async def prune(tx: Tx, before: int) -> int:
+    """Removes the hours that began before `before`; how many rows."""
+    return await tx.run("DELETE FROM drift_hours WHERE hour < :before", before=before)

@@ -39,6 +39,11 @@ class GroupCommit(Generic[Item, Outcome]):
         self._waiting: list[_Waiting[Item, Outcome]] = []
         self._worker: asyncio.Task[None] | None = None
 
+    @property
+    def waiting(self) -> int:
+        """How many items wait for their batch."""
+        return len(self._waiting)
+
     async def submit(self, item: Item) -> Outcome:
         """Records `item` and returns its outcome once it is durable.
 

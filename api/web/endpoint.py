@@ -1,6 +1,7 @@
 """The REST adapter: a Request becomes a Call, its Reply or Problem becomes a Response."""
 
 import logging
+from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,6 +12,7 @@ from api.service.call import Call
 from api.service.dispatch import dispatch
 from api.service.services import Services
 from api.web.cors import Cors
+from api.web.metrics import Metrics
 from api.web.request import Request
 from api.web.response import JSON_TYPE, Response, json_response, problem_response
 from api.web.routing import Router
@@ -23,18 +25,28 @@ MAX_PARAMETERS = 32
 class Endpoint:
     """Answers every request below the API's paths."""
 
-    def __init__(self, services: Services, cors: Cors, trusted_proxies: tuple[Network, ...]) -> None:
-        self._services, self._cors, self._trusted = services, cors, trusted_proxies
+    def __init__(self, services: Services, cors: Cors, metrics: Metrics, trusted_proxies: tuple[Network, ...]) -> None:
+        self._services, self._cors, self._metrics, self._trusted = services, cors, metrics, trusted_proxies
         self._router = Router(services.contract)
 
     async def answer(self, request: Request) -> Response:
         """The response, whatever happens: what is no Problem is logged and answered as `internal`."""
+        began = perf_counter()
+        response = await self._respond(request)
+        route = self._router.find(request.path)
+        operation = route.operation(request.method) if route else None
+        self._metrics.answered(operation.id if operation else "unknown", response.status, perf_counter() - began)
+        return response
+
+    async def _respond(self, request: Request) -> Response:
         cors = self._cors.headers(request.headers)
         try:
             return await self._answer(request)
         except Problem as problem:
+            self._metrics.denied(problem.code)
             return problem_response(problem, self._services.problems, request.request_id, cors)
         except Exception:
+            self._metrics.denied("internal")
             log.exception("internal error", extra={"request_id": request.request_id})
             return problem_response(Problem("internal"), self._services.problems, request.request_id, cors)
 

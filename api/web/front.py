@@ -3,8 +3,11 @@ has."""
 
 from collections.abc import Mapping
 
-from api.problems import Problem, ProblemTable
+from api.problems import Problem
+from api.service.services import Services
+from api.web import metrics
 from api.web.endpoint import Endpoint
+from api.web.metrics import Metrics
 from api.web.request import Request
 from api.web.response import Response, problem_response
 from api.web.static import Site
@@ -21,8 +24,9 @@ _HSTS = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
 class Front:
     """Answers any request. `in_flight` counts requests being answered, `buffered` the bytes of bodies held."""
 
-    def __init__(self, endpoint: Endpoint, site: Site, problems: ProblemTable, *, https: bool) -> None:
-        self._endpoint, self._site, self._problems = endpoint, site, problems
+    def __init__(self, services: Services, endpoint: Endpoint, site: Site, metrics: Metrics, *, https: bool) -> None:
+        self._services, self._endpoint, self._site, self._metrics = services, endpoint, site, metrics
+        self._problems = services.problems
         self._always = _EVERYWHERE | (_HSTS if https else {})
         self.in_flight = 0
         self.buffered = 0
@@ -41,13 +45,21 @@ class Front:
     def refuse(self, code: str, request_id: str) -> Response:
         """A refusal that needs no look at the request: too large, or too much to do."""
         wait = {"Retry-After": str(RETRY_AFTER_S)} if self._problems.kinds[code].status == 503 else {}
+        self._metrics.denied(code)
         response = problem_response(Problem(code, headers=wait), self._problems, request_id, {})
         return Response(response.status, self._complete(response.headers, request_id), response.body)
 
     async def _route(self, request: Request) -> Response:
         if request.path.startswith(_API_PATHS):
             return await self._endpoint.answer(request)
+        if request.path == metrics.PATH:
+            return await self._measures(request)
         return self._site.answer(request)
+
+    async def _measures(self, request: Request) -> Response:
+        self._metrics.levels(self.in_flight, self._services.charges.waiting)
+        answer = await metrics.answer(self._metrics, self._services, request.headers.get("Authorization"))
+        return answer or self._site.answer(request)
 
     def _complete(self, headers: Mapping[str, str], request_id: str) -> dict[str, str]:
         return {**self._always, "X-Request-Id": request_id, **headers}

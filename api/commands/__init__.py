@@ -1,0 +1,2 @@
+"""The commands of `python -m api`, one file each. A command has NAME, HELP, `add(parser)` and `run(config,
+arguments)`."""
