@@ -7,7 +7,6 @@ from site_build.cache import Cache
 from site_build.check import check
 from site_build.faults import BuildFailed
 from site_build.load import Loader, shown
-from site_build.model import Source
 from site_build.render import render
 from site_build.write import files_of, refuse_foreign, same, write
 
@@ -21,8 +20,7 @@ def build(
     try:
         site = Loader(content, templates).load(base_url, date)
         outputs = render(site, cache)
-        contract_file = content / "openapi.yaml"
-        if faults := check(site, outputs, Source(shown(contract_file), contract_file.read_text(encoding="utf-8"))):
+        if faults := check(site, outputs):
             raise BuildFailed(faults)
         files = files_of(outputs, site.base_url, inputs, cache)
     finally:

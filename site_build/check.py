@@ -19,12 +19,12 @@ _FENCE = re.compile(r"^[ \t]*(?:<[a-z]+>)?(```|~~~)", re.MULTILINE)
 _CODE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n.*?^\1\2[ \t]*$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
-def check(site: Site, outputs: Mapping[str, Output], contract_source: Source) -> list[Fault]:
+def check(site: Site, outputs: Mapping[str, Output]) -> list[Fault]:
     """Every fault of the rendered site and of the contract's examples."""
     pages = {route: output.body.decode() for route, output in outputs.items() if output.type.startswith("text/html")}
     tags = {route: _TAG.findall(html) for route, html in pages.items()}
     ids = {route: {id for tag in found for id in _ID.findall(tag)} for route, found in tags.items()}
-    faults = list(example_faults(site, contract_source))
+    faults = list(example_faults(site))
     for route, html in pages.items():
         output = outputs[route]
         links = dict.fromkeys(_unescaped(link) for tag in tags[route] for link in _LINK.findall(tag))

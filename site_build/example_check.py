@@ -8,14 +8,14 @@ import yaml
 
 from api.contract import DIALECT, BodySchema, Contract
 from api.openapi import example_problem
-from site_build.examples import success
+from site_build.examples import fits, success
 from site_build.faults import Fault
 from site_build.model import Site, Source
 
 
-def example_faults(site: Site, source: Source) -> Iterator[Fault]:
+def example_faults(site: Site) -> Iterator[Fault]:
     """Each example of the contract against its own schema: bodies, answers, headers, and values inside schemas."""
-    contract = site.contract
+    contract, source = site.contract, site.data[0]
     for operation in contract.operations.values():
         at = ["paths", operation.path, operation.method.lower()]
         if operation.body:
@@ -27,7 +27,7 @@ def example_faults(site: Site, source: Source) -> Iterator[Fault]:
         value = site.results.get(operation.id, media.get("example"))
         if "schema" in media and value is not None:
             yield from _example(contract, source, media["schema"], value, [*path, "example"])
-        elif "schema" in media and not operation.operator:
+        elif "schema" in media and not operation.operator and fits(operation):
             yield _at(source, path, f"{operation.id} has no example of its {status} answer")
     components = contract.document["components"]
     for name, parameter in components.get("parameters", {}).items():
@@ -61,7 +61,10 @@ def _example(contract: Contract, source: Source, schema: Any, value: Any, path: 
     whole = {"$schema": DIALECT, **schema, "components": contract.document["components"]}
     validator = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
     for wrong in BodySchema(schema, whole, validator, None).faults(value):
-        yield _at(source, path, f"the example does not fit its schema: {wrong.path or 'the body'} {wrong.message}")
+        inside = [step.replace("~1", "/").replace("~0", "~") for step in wrong.path.split("/")[1:]]
+        yield _at(
+            source, [*path, *inside], f"the example does not fit its schema: {wrong.path or 'the body'} {wrong.message}"
+        )
 
 
 def _at(source: Source, path: list[Any], message: str) -> Fault:
@@ -74,8 +77,8 @@ def _at(source: Source, path: list[Any], message: str) -> Fault:
             if pair is None:
                 break
             mark, node = pair[0].start_mark, pair[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-            node = node.value[step]
+        elif isinstance(node, yaml.SequenceNode) and str(step).isdecimal() and int(step) < len(node.value):
+            node = node.value[int(step)]
             mark = node.start_mark
         else:
             break

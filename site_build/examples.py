@@ -19,8 +19,13 @@ def computed_results(contract: Contract) -> dict[str, Any]:
     return {
         id: answered(compute(contract.operations[id].example))
         for id, compute in _COMPUTED.items()
-        if id in contract.operations
+        if id in contract.operations and fits(contract.operations[id])
     }
+
+
+def fits(operation: Operation) -> bool:
+    """Whether the example of the request, if there is one, is a body that the operation takes."""
+    return operation.body is None or not operation.body.faults(operation.example)
 
 
 def success(operation: Operation) -> tuple[str, Mapping[str, Any]]:

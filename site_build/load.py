@@ -38,7 +38,8 @@ class Loader:
         if not _ADDRESS.fullmatch(base_url):
             self.faults.append(Fault("PUBLIC_BASE_URL", 1, 1, f"{base_url} is not an address like https://example.org"))
         problems = self._attempt(lambda: problem_files.load(self.content, base_url), "problems.yaml")
-        templates = {s.name: s for s in self._templates()}
+        templates = self._templates()
+        data = [self._text(self.content / name) for name in ("openapi.yaml", "problems.yaml")]
         self.layouts = frozenset(name.removesuffix(".html") for name in templates if name.endswith(".html"))
         pages, integrations = self._pages(), self._integrations()
         articles = self._articles(contract)
@@ -51,6 +52,7 @@ class Loader:
             facts=facts,
             contract=contract,
             problems=problems,
+            data=tuple(source for source in data if source),
             results=results,
             pages=tuple(sorted(pages, key=lambda page: page.url)),
             articles=tuple(sorted(articles, key=lambda page: (page.date, page.url), reverse=True)),
@@ -237,13 +239,14 @@ class Loader:
             )
         return found
 
-    def _templates(self) -> list[Source]:
-        found = []
+    def _templates(self) -> dict[str, Source]:
+        """Texts by the names that templates call each other by."""
+        found = {}
         for path in tree.files(self.templates):
             name = path.relative_to(self.templates).as_posix()
-            if path.suffix in TEXT_TEMPLATES and not name.startswith(("static/", "root/")):
-                source = self._text(path)
-                found += [Source(name, source.text)] if source else []
+            own = path.suffix in TEXT_TEMPLATES and not name.startswith(("static/", "root/"))
+            if own and (source := self._text(path)):
+                found[name] = source
         return found
 
     def _bytes(self, folder: str) -> dict[str, bytes]:

@@ -81,9 +81,14 @@ def mirror(text: str) -> str:
     return _outside_fences(text, lambda part: _ATTRIBUTES.sub("", part))
 
 
-def absolute(text: str, base_url: str) -> str:
-    """The Markdown with its root-relative links made absolute."""
-    return _outside_fences(text, lambda part: re.sub(r"\]\((/[^)\s]*)", lambda m: f"]({base_url}{m[1]}", part))
+def absolute(text: str, base_url: str, page: str = "") -> str:
+    """The Markdown with its links absolute: those that begin with a slash, and those to anchors of `page` itself."""
+
+    def change(part: str) -> str:
+        part = re.sub(r"\]\((/[^)\s]*)", lambda m: f"]({base_url}{m[1]}", part)
+        return re.sub(r"\]\((#[^)\s]*)", lambda m: f"]({base_url}{page}{m[1]}", part) if page else part
+
+    return _outside_fences(text, change)
 
 
 def deeper(text: str, levels: int) -> str:

@@ -77,7 +77,7 @@ class Site:
     """Everything that a build renders. `articles` stand newest first, `integrations` in their order.
 
     `date` (YYYY-MM-DD or "") is the only "now" that the site knows. `results` are the computed 200 bodies by operation
-    id.
+    id. `data` are the texts of openapi.yaml and problems.yaml, in this order, to point into.
     """
 
     base_url: str
@@ -85,6 +85,7 @@ class Site:
     facts: Facts
     contract: Contract
     problems: ProblemTable
+    data: tuple[Source, ...]
     results: Mapping[str, Any]
     pages: tuple[Page, ...]
     articles: tuple[Article, ...]

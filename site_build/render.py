@@ -147,7 +147,7 @@ class _Renderer:
             "minutes_of": self._minutes,
         }
         html_text = self._template(f"{page.layout}.html", page.source, context)
-        sources = (page.source, *self._template_sources(page.layout))
+        sources = (page.source, *self._template_sources(page.layout), *self.site.data)
         hashes = (machine.script_hash(data),)
         self._add(page.url, Output(file, html_text.encode(), TYPES[".html"], "page", mirror_route, hashes, sources))
         if mirror_route:
@@ -173,7 +173,7 @@ class _Renderer:
         self._add(
             "/search.json", Output("search.json", machine.search_index(site, self.converted), TYPES[".json"], "page")
         )
-        bodies = {page.url: self._clean(page) for page in site.all_pages}
+        bodies = {page.url: absolute(self._clean(page), site.base_url, page.url) for page in site.all_pages}
         common: dict[str, Any] = {"bodies": bodies}
         self._text_file("/llms.txt", "llms.txt", common)
         self._text_file("/llms-full.txt", "llms-full.txt", common, linked=True)
@@ -189,7 +189,8 @@ class _Renderer:
         suffix = template[template.rfind(".") :]
         kind = "application/atom+xml; charset=utf-8" if template == "feed.xml" else TYPES[suffix]
         cache = "discovery" if route.startswith("/llms") else "page"
-        self._add(route, Output(route[1:], text.encode(), kind, cache, sources=(source,)))
+        sources = (source, *(page.source for page in self.site.all_pages), *self.site.data)
+        self._add(route, Output(route[1:], text.encode(), kind, cache, sources=sources))
 
     def _sitemap(self) -> list[tuple[str, str]]:
         """Addresses and days of change: an article's own date, else the date that the build was given."""
