@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from api.core.judge.facts import Parsed
+from api.core.judge.respell import respelled
 from api.core.judge.index import Evidence, Sentence
 
 #: At most this many sentences may support one claim together.
@@ -40,7 +41,7 @@ class Alignment:
 
 def align(parsed: Parsed, evidence: Evidence) -> Alignment:
     """Compares a claim that has content with the evidence."""
-    content = _respelled(parsed.content, evidence)
+    content = respelled(parsed, evidence)
     stems = list(dict.fromkeys(content))
     weights = {stem: evidence.weight(stem) for stem in stems}
     total = sum(weights.values())
@@ -73,13 +74,6 @@ def _neighbours(content: list[str], used: list[Sentence], evidence: Evidence) ->
         if any(pair in sentence.pairs for sentence in used) or evidence.neighbours(*pair):
             found += 1
     return found / (len(content) - 1)
-
-
-def _respelled(content: list[str], evidence: Evidence) -> list[str]:
-    known = evidence.postings
-    if all(stem in known for stem in content):
-        return content
-    return [stem if stem in known else evidence.alike(stem) or stem for stem in content]
 
 
 def _richest(

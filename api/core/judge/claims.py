@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from api.core.judge.lexicon import PREAMBLES
+from api.core.judge.lexicon import PREAMBLES, TOOL_KEYS
 from api.core.judge.normalise import fold
 from api.core.judge.sentences import Span, split_sentences
 from api.core.judge.structured import find_json, members
@@ -21,6 +21,10 @@ _CITATION: Final = re.compile(r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,8}\]|【[
 _FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 _TABLE_RULE: Final = re.compile(r"[|\s:+-]+$")
 _LONGEST_PREAMBLE: Final = 160
+#: Signs of a tool call in JSON: its tool's name and ids are no statements.
+_TOOL_CALL: Final = ('"arguments"', '"parameters"', '"tool_calls"', '"tool_input"')
+#: "Launch site: Cape Canaveral" and "Launch site | Cape Canaveral |": a label of up to four words and its value.
+_LABEL: Final = re.compile(r"\*{0,2}([^\W\d_][\w'-]{0,30}(?: [\w'()/-]{1,30}){0,3})\*{0,2}(?:\s?:\*{0,2}\s+|\s*\|\s*)(?=[^\s|])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,12 @@ def split_claims(output: str) -> list[Claim]:
         if found is not None:
             offset, value_text = found
             offset += start
-            claims.extend(Claim(offset + a, offset + b, text, key) for a, b, text, key in members(value_text))
+            skipped = TOOL_KEYS if any(sign in value_text for sign in _TOOL_CALL) else ()
+            claims.extend(
+                Claim(offset + a, offset + b, text, key)
+                for a, b, text, key in members(value_text)
+                if key.replace(" ", "_").lower() not in skipped
+            )
         elif not code:
             _prose(output, start, end, claims)
     return claims
@@ -70,7 +79,11 @@ def _prose(output: str, first: int, last: int, claims: list[Claim]) -> None:
         text = part[start:end]
         if not text or _states_nothing(text) or _is_table_header(part, spans, index):
             continue
-        claims.append(Claim(first + start, first + end, clean(text)))
+        label = _LABEL.match(text)
+        if label and text.count("|") <= 2:
+            claims.append(Claim(first + start, first + end, clean(text[label.end() :]), label[1]))
+        else:
+            claims.append(Claim(first + start, first + end, clean(text)))
 
 
 def clean(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from api.core.judge.align import Alignment
 from api.core.judge.compare import compatible, dimension, found_in, same_number
-from api.core.judge.facts import Name, Number, Parsed
+from api.core.judge.facts import EXACT, Name, Number, Parsed
 from api.core.judge.index import Evidence, Sentence
 from api.core.judge.polarity import opposites, turned
 from api.core.judge.slots import best_rival, full_name
@@ -37,7 +37,9 @@ class Faults:
     soft: list[str] = field(default_factory=list)
 
 
-def find_faults(parsed: Parsed, alignment: Alignment, evidence: Evidence, derived: frozenset[float]) -> Faults:
+def find_faults(
+    text: str, parsed: Parsed, alignment: Alignment, evidence: Evidence, derived: frozenset[float]
+) -> Faults:
     """Compares the facts of a claim with the sentences it is aligned to. `derived`: results of the output's own
     true equations, which the evidence need not have."""
     faults = Faults()
@@ -53,7 +55,7 @@ def find_faults(parsed: Parsed, alignment: Alignment, evidence: Evidence, derive
         _numbers(parsed, alignment, sentence, evidence, derived, faults, strong)
     if parsed.names:
         _names(parsed, alignment, sentence, evidence, faults, strong)
-    _polarity(parsed, alignment, sentence, faults)
+    _polarity(text, parsed, alignment, sentence, faults)
     return faults
 
 
@@ -68,10 +70,10 @@ def _numbers(
             continue
         rival = _rival_number(number, parsed, alignment, sentence)
         if number.loose:
-            if rival and strong and not evidence.figures.bear_out(number):
+            if rival and strong and evidence.figures.match(number) is None:
                 faults.hard.append(_differs(number, rival))
             continue
-        elsewhere = evidence.figures.bear_out(number)
+        elsewhere = evidence.figures.match(number) is not None
         if rival and (strong if elsewhere else alignment.best >= NUMBER_FROM):
             faults.hard.append(_differs(number, rival))
         elif not elsewhere:
@@ -107,9 +109,13 @@ def _unstated(other: Number, parsed: Parsed) -> bool:
 
 
 def _differs(number: Number, rival: Number) -> str:
-    if number.value == rival.value:
-        return f"{number.shown} {number.unit} is not {rival.shown} {rival.unit}"
-    return f"{number.shown} is not {rival.shown}"
+    one, other = (shown if n.bound == EXACT else f"{n.bound} {shown}" for n, shown in _shown(number, rival))
+    return f"{one} is not {other}"
+
+
+def _shown(number: Number, rival: Number) -> list[tuple[Number, str]]:
+    units = number.value == rival.value
+    return [(n, f"{n.shown} {n.unit}" if units and n.unit else n.shown) for n in (number, rival)]
 
 
 def _dates(
@@ -118,7 +124,7 @@ def _dates(
     for dated in parsed.dates:
         if any(compatible(dated.date, other.date) for one in alignment.used for other in one.parsed.dates):
             continue
-        if dated.date.year and not dated.date.month and evidence.figures.bear_out(dated.as_number()):
+        if dated.date.year and not dated.date.month and evidence.figures.match(dated.as_number()):
             continue
         elsewhere = any(compatible(dated.date, other.date) for other in evidence.dates)
         rivals = [
@@ -156,11 +162,11 @@ def _names(
             faults.soft.append(name.shown)
 
 
-def _polarity(parsed: Parsed, alignment: Alignment, sentence: Sentence, faults: Faults) -> None:
+def _polarity(text: str, parsed: Parsed, alignment: Alignment, sentence: Sentence, faults: Faults) -> None:
     """Opposites and negations. An opposite under a negation ("not open" for "closed") says the same thing."""
-    opposed = opposites(parsed, sentence.parsed) if alignment.best >= OPPOSITE_FROM else []
+    opposed = opposites(parsed, sentence.parsed, text, sentence.text) if alignment.best >= OPPOSITE_FROM else []
     if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM:
-        negated = turned(alignment.content, parsed.negated, sentence.parsed)
+        negated = turned(alignment.content, parsed.negated, sentence.parsed, text)
         if bool(negated) != bool(opposed):
             faults.hard += negated or opposed
     else:

@@ -21,12 +21,17 @@ from api.core.judge.model import CriterionFinding
 from api.core.judge.normalise import fold, squeeze
 from api.core.judge.numerals import read_numeral
 from api.core.judge.parse import parse
-from api.core.judge.phrases import MET_FROM, Output, lacking, recall
+from api.core.judge.phrases import MET_FROM, Output, contradicted, lacking, recall, without_verbs
 from api.core.judge.reasons import quote
 from api.core.judge.structured import is_json
 
 _EXACT: Final = re.compile(r"(contains|not|max_words|number)\s*:\s*(.*)$", re.IGNORECASE | re.DOTALL)
 _NUMBER: Final = re.compile(r"([-−]?[^\s]+)(?:\s*(?:\+/-|\+-|±)\s*([^\s]+))?$")
+
+
+_SUBJECTS: Final = ("the output ", "the answer ", "the response ", "output ", "answer ", "it ")
+#: Words between a prohibition and what it forbids.
+_FILLERS: Final = CRITERION_VERBS | {"any", "the", "a", "an", "of", "use", "uses", "reveal", "reveals", "that"}
 
 
 def check_criterion(criterion: str, output: Output) -> CriterionFinding:
@@ -48,8 +53,9 @@ def check_criterion(criterion: str, output: Output) -> CriterionFinding:
     score = max(scores)
     best = alternatives[scores.index(score)]
     if score >= MET_FROM:
-        return CriterionFinding(criterion, True, f"the output has {quote(best)}", round(score, 4))
-    return CriterionFinding(criterion, False, f"the output lacks {lacking(best, output)}", round(score, 4))
+        return CriterionFinding(criterion, True, f"the output has {quote(without_verbs(best))}", round(score, 4))
+    why = f"the output contradicts {quote(best)}" if contradicted(best, output) else f"the output lacks {lacking(best, output)}"
+    return CriterionFinding(criterion, False, why, round(score, 4))
 
 
 def _finding(criterion: str, met: bool, why: str, *, broken: bool) -> CriterionFinding:
@@ -71,7 +77,7 @@ def _exact(criterion: str, form: str, value: str, output: Output) -> CriterionFi
         limit, count = _integer(value), _count_words(output.text)
         if limit is None:
             return _finding(criterion, False, f"{quote(value)} is not a number of words", broken=False)
-        return _finding(criterion, count <= limit, f"the output has {count} words", broken=count > limit)
+        return _finding(criterion, count <= limit, f"the output has {count} {'word' if count == 1 else 'words'}", broken=count > limit)
     return _number(criterion, value, output)
 
 
@@ -120,16 +126,23 @@ def _forbidden(text: str) -> str | None:
     folded = fold(text)
     if len(folded) != len(text):
         return None
-    lead = ""
-    for subject in ("the output ", "the answer ", "the response ", "output ", "answer ", "it "):
-        if folded.startswith(subject):
-            lead = subject
-            break
+    lead = next((subject for subject in _SUBJECTS if folded.startswith(subject)), "")
     rest = folded[len(lead) :]
+    if not rest.startswith(PROHIBITIONS):
+        return None
     for opening in PROHIBITIONS:
         if rest.startswith(opening + " "):
             words = text[len(lead) + len(opening) :].split()
-            while words and fold(words[0]) in CRITERION_VERBS | {"any", "the", "a", "an", "of", "use", "reveal", "that"}:
+            while words and fold(words[0]) in CRITERION_VERBS | {
+                "any",
+                "the",
+                "a",
+                "an",
+                "of",
+                "use",
+                "reveal",
+                "that",
+            }:
                 words.pop(0)
             return " ".join(words).rstrip(".") or None
     return None

@@ -26,11 +26,11 @@ def judge(task: str, agent_output: str, evidence: Sequence[str] = (), criteria: 
     index = Evidence(items)
     output = Output(agent_output, task)
     claims = split_claims(agent_output)
-    read = [(claim, parsed) for claim in claims if (parsed := read_claim(claim, index)).content]
+    read = [(claim, parsed) for claim in claims if (parsed := read_claim(claim, index, output.given)).content]
     false, derived = _equations(claims)
     checked = []
+    answers = references(index, output.given)
     if index.sentences:
-        answers = references(index, output.given)
         checked = [
             check_claim(claim, parsed, agent_output[claim.start : claim.end], index, answers, derived)
             for claim, parsed in read
@@ -42,6 +42,7 @@ def judge(task: str, agent_output: str, evidence: Sequence[str] = (), criteria: 
             checked=checked,
             criteria=[check_criterion(criterion, output) for criterion in criteria],
             faults=[*false, *contradictions(agent_output, read)],
+            references=bool(answers.answers),
             verbatim=_verbatim(output, items),
             has_words=bool(read) or bool(tokenise(agent_output)),
         )

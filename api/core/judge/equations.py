@@ -13,8 +13,12 @@ from api.core.judge.normalise import fold
 _SIDE: Final = frozenset("0123456789.,+-−–*/×÷·x()$€£% \u00a0")
 _LONGEST_SIDE: Final = 200
 _ANNOTATION: Final = re.compile(r"<<[^<>\n]{0,200}>>")
+#: A comma or full stop before a blank ends an expression.
+_PAUSE: Final = re.compile(r"[.,]\s")
 _TOKEN: Final = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?|\.\d+|[-+*/()%]")
-_OPERATORS: Final = str.maketrans({"×": "*", "·": "*", "x": "*", "÷": "/", "−": "-", "–": "-", "$": " ", "€": " ", "£": " ", "\u00a0": " "})
+_OPERATORS: Final = str.maketrans(
+    {"×": "*", "·": "*", "x": "*", "÷": "/", "−": "-", "–": "-", "$": " ", "€": " ", "£": " ", "\u00a0": " "}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,11 @@ def equations(text: str) -> list[Equation]:
     found: list[Equation] = []
     plain = _ANNOTATION.sub(lambda match: " " * len(match[0]), text)
     for at, char in enumerate(plain):
-        if char == "=" and plain[at - 1 : at] not in ("=", "!", "<", ">", ":", "≠") and plain[at + 1 : at + 2] not in ("=", ">"):
+        if (
+            char == "="
+            and plain[at - 1 : at] not in ("=", "!", "<", ">", ":", "≠")
+            and plain[at + 1 : at + 2] not in ("=", ">")
+        ):
             equation = _read(plain, at)
             if equation is not None:
                 found.append(equation)
@@ -55,9 +63,13 @@ def _read(text: str, at: int) -> Equation | None:
     end = at + 1
     while end < len(text) and end - at < _LONGEST_SIDE and text[end] in _SIDE:
         end += 1
-    if start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_") and not text[start:at].startswith((" ", "\u00a0")):
+    if (
+        start > 0
+        and (text[start - 1].isalnum() or text[start - 1] == "_")
+        and not text[start:at].startswith((" ", "\u00a0"))
+    ):
         return None
-    left, right = text[start:at].strip(), text[at + 1 : end].strip()
+    left, right = _PAUSE.split(text[start:at])[-1].strip(), _PAUSE.split(text[at + 1 : end])[0].strip()
     if text[end : end + 1].isalpha() and right.endswith("x"):
         right = right[:-1].strip()
     right = right.rstrip(".,-–−*/+ (")

@@ -16,31 +16,33 @@ _MOST_COMPARED: Final = 100
 
 
 class Figures:
-    """The numbers of a text: can one of them bear out a claim's number?"""
+    """The numbers of a text: which of them bears out a claim's number?"""
 
     def __init__(self, numbers: Iterable[Number]) -> None:
         different = {(n.readings, n.unit, n.bound, n.dated): n for n in numbers}
         self._numbers = sorted(different.values(), key=lambda n: (n.value, n.unit, n.bound))
         self._values = [number.value for number in self._numbers]
         self._exact: dict[float, list[Number]] = {}
-        self._measures = {_measure(number) for number in self._numbers if number.unit in UNITS}
+        self._measures = {_measure(number): number for number in self._numbers if number.unit in UNITS}
         for number in self._numbers:
             for reading in number.readings:
                 self._exact.setdefault(reading, []).append(number)
 
-    def bear_out(self, claim: Number) -> bool:
-        """Whether any number is the claim's, exactly, by hedge, by rounding, or in another unit."""
+    def match(self, claim: Number) -> Number | None:
+        """A number that is the claim's: exactly, in another unit, by hedge, or by rounding; None when there is none."""
         for reading in claim.readings:
-            if any(same_number(claim, number) for number in self._exact.get(reading, ())[:_MOST_COMPARED]):
-                return True
+            for number in self._exact.get(reading, ())[:_MOST_COMPARED]:
+                if same_number(claim, number):
+                    return number
         if claim.unit in UNITS and _measure(claim) in self._measures:
-            return True
+            return self._measures[_measure(claim)]
         reach = 0.6 * abs(claim.value) + 1
         first = bisect_left(self._values, claim.value - reach)
         last = bisect_right(self._values, claim.value + reach)
         middle = bisect_left(self._values, claim.value)
         nearest = self._numbers[max(first, middle - _MOST_COMPARED) : min(last, middle + _MOST_COMPARED)]
-        return any(same_number(claim, number) for number in nearest)
+        fitting = [number for number in nearest if same_number(claim, number)]
+        return min(fitting, key=lambda number: abs(number.value - claim.value), default=None)
 
 
 def _measure(number: Number) -> tuple[str, float]:

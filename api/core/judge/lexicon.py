@@ -217,6 +217,15 @@ OPENERS: Final = _words(
     eventually interestingly fortunately unfortunately specifically generally typically usually often sometimes perhaps
     maybe similarly likewise consequently subsequently ultimately notably importantly actually basically essentially"""
 )
+#: Names of fields in JSON, tables and lists that say nothing by themselves.
+FIELDS: Final = _words(
+    """name title type kind id key value values field item items data result results answer answers response output text
+    content message summary description details info note notes status label category number total count amount date
+    time year place location site url link source sources list entry record unit units language"""
+)
+#: Members that name the tool in a tool call.
+TOOL_KEYS: Final = _words("name function tool type id tool_call_id call_id role")
+
 #: Titles before a name. Leaving one out, or adding one, does not change who is meant.
 TITLES: Final = _words("sir dame dr mr mrs ms miss prof professor doctor mister rev saint st president king queen lord")
 

@@ -13,7 +13,16 @@ from typing import Final
 #: One numeral in running text. Each separator must be followed by a digit, so the match is linear.
 NUMERAL: Final = r"\d+(?:[.,:/٫٬'’\-–—](?=\d)\d+|[\u00a0\u202f\u2009]\d{3}(?!\d)| 000(?!\d))*"
 _SEPARATOR: Final = re.compile(r"[^\d]")
-_PLAIN: Final = {ord("٫"): ".", ord("٬"): ",", ord("’"): "'", 0xA0: " ", 0x202F: " ", 0x2009: " ", ord("–"): "-", ord("—"): "-"}
+_PLAIN: Final = {
+    ord("٫"): ".",
+    ord("٬"): ",",
+    ord("’"): "'",
+    0xA0: " ",
+    0x202F: " ",
+    0x2009: " ",
+    ord("–"): "-",
+    ord("—"): "-",
+}
 FIRST_YEAR: Final = 1000
 LAST_YEAR: Final = 2100
 

@@ -163,8 +163,10 @@ def same_root(one: str, other: str) -> bool:
     if other[0] != one[0] or other[1:2] != one[1:2]:
         return False
     shorter = min(len(one), len(other))
-    return shorter >= _SHORTEST_NEARLY and abs(len(one) - len(other)) <= 4 and (
-        one.startswith(other[: max(_SHORTEST_NEARLY, shorter - 2)])
+    return (
+        shorter >= _SHORTEST_NEARLY
+        and abs(len(one) - len(other)) <= 4
+        and (one.startswith(other[: max(_SHORTEST_NEARLY, shorter - 2)]))
     )
 
 
@@ -196,6 +198,11 @@ def _contradicts(parsed: Parsed, output: Output) -> bool:
     if not output.parsed.negated or parsed.negated:
         return False
     return any(stem in output.denied for stem in parsed.content)
+
+
+def contradicted(phrase: str, output: Output) -> bool:
+    """Whether the output says otherwise than the phrase."""
+    return _contradicts(parse(without_verbs(phrase)), output)
 
 
 def lacking(phrase: str, output: Output) -> str:

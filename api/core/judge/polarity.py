@@ -7,14 +7,15 @@ from typing import Final
 
 from api.core.judge.antonyms import OPPOSITES
 from api.core.judge.facts import Parsed
+from api.core.judge.words import look_up, tokenise
 
 #: Prefixes that turn a word round: safe, unsafe.
 _TURNING: Final = ("un", "in", "im", "il", "ir", "dis", "non")
 _SHORTEST_TURNED: Final = 4
 
 
-def opposites(claim: Parsed, other: Parsed) -> list[str]:
-    """Words of the claim whose opposite stands in the other sentence instead."""
+def opposites(claim: Parsed, other: Parsed, text: str, other_text: str) -> list[str]:
+    """Words of the claim whose opposite stands in the other sentence instead; both quoted as their texts write them."""
     mine, theirs = [*claim.content, *claim.polar], [*other.content, *other.polar]
     my_words, their_words = set(mine), set(theirs)
     found: list[str] = []
@@ -25,7 +26,7 @@ def opposites(claim: Parsed, other: Parsed) -> list[str]:
         else:
             opposite = _instead(word, against, mine, theirs, their_words)
         if opposite:
-            found.append(f"{word} is the opposite of {opposite}")
+            found.append(f"{written(word, text)} is the opposite of {written(opposite, other_text)}")
     return found
 
 
@@ -51,7 +52,16 @@ def _prefixed(word: str, theirs: set[str], mine: set[str]) -> str:
     return ""
 
 
-def turned(content: Sequence[str], negated: Sequence[int], other: Parsed) -> list[str]:
+def written(stem: str, text: str) -> str:
+    """How `text` writes a stem or function word; the stem itself when it does not."""
+    for token in tokenise(text):
+        word = look_up(token)
+        if stem in (word.stem, word.folded):
+            return token
+    return stem.lstrip("#@")
+
+
+def turned(content: Sequence[str], negated: Sequence[int], other: Parsed, text: str) -> list[str]:
     """Negations that only one of two sentences has, compared by the word that they govern.
 
     A negation in the other sentence over something that the claim leaves out is no difference.
@@ -60,15 +70,11 @@ def turned(content: Sequence[str], negated: Sequence[int], other: Parsed) -> lis
     found: list[str] = []
     for word, count in mine.items():
         if count % 2 and not theirs.get(word, 0) % 2 and (word in other.content or not theirs):
-            found.append(f"the claim negates {_shown(word)}, the evidence does not")
+            found.append(f'the claim negates "{written(word, text)}", the evidence does not')
     for word, count in theirs.items():
         if count % 2 and not mine.get(word, 0) % 2 and word in content and len(mine) < len(theirs):
-            found.append(f"the evidence negates {_shown(word)}, the claim does not")
+            found.append(f'the evidence negates "{written(word, text)}", the claim does not')
     return found
-
-
-def _shown(stem: str) -> str:
-    return f'"{stem.lstrip("#@")}"'
 
 
 def governed(content: Sequence[str], negated: Sequence[int]) -> dict[str, int]:

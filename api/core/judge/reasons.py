@@ -49,6 +49,12 @@ def off_topic(claim: str) -> str:
     return f"Most of the output is about something that the evidence does not mention: {quote(claim)}."
 
 
+def no_reference(claim: str, items: list[str]) -> str:
+    """The evidence is reference answers, and the output has none of them."""
+    shown = ", ".join(f"evidence[{number}] {quote(item)}" for number, item in enumerate(items[:_MOST]))
+    return f"Claim {quote(claim)} has none of the reference answers: {shown}."
+
+
 def _evidence(claim: ClaimFinding, items: list[str]) -> str:
     if claim.evidence_index is None or claim.evidence_span is None:
         return "the evidence"
@@ -68,7 +74,9 @@ def unsupported(claim: ClaimFinding, items: list[str]) -> str:
     if claim.status == "partial":
         tail = f": {missing} not found" if missing else ""
         return f"Claim {quote(claim.text)} is only partly supported by {_evidence(claim, items)}{tail}."
-    return f"Claim {quote(claim.text)} is not supported by the evidence" + (f": {missing} not found." if missing else ".")
+    return f"Claim {quote(claim.text)} is not supported by the evidence" + (
+        f": {missing} not found." if missing else "."
+    )
 
 
 def supported(claim: ClaimFinding, items: list[str]) -> str:

@@ -31,9 +31,7 @@ def shared(claim: Sequence[str], at: int, other: Sequence[str], there: int) -> i
     return len(neighbours(claim, at) & neighbours(other, there))
 
 
-def best_rival(
-    claim: Sequence[str], at: int, other: Sequence[str], rivals: Sequence[T]
-) -> tuple[T, int]:
+def best_rival(claim: Sequence[str], at: int, other: Sequence[str], rivals: Sequence[T]) -> tuple[T, int]:
     """The rival whose neighbours are most like those of the claim's place, the first of equals, and how many they
     share. `rivals` is not empty."""
     best, most = rivals[0], -1

@@ -18,6 +18,7 @@ _ENDINGS: Final = (
     ("er", "", 6), ("ors", "", 7), ("or", "", 7),
 )  # fmt: skip
 _LAST: Final = frozenset(ending[-1] for ending, _, _ in _ENDINGS)
+_VOWELS: Final = frozenset("aeiouy")
 _IRREGULAR: Final[dict[str, str]] = {
     "men": "man", "women": "woman", "children": "child", "people": "person", "persons": "person", "feet": "foot",
     "teeth": "tooth", "mice": "mouse", "geese": "goose", "wives": "wife", "lives": "life", "knives": "knife",
@@ -50,10 +51,12 @@ def stem(word: str) -> str:
     size = len(word)
     if size < 4:
         return word
-    if word[-1] in _LAST and not word.endswith(("ss", "us", "is")):
+    if word[-1] in _LAST and not word.endswith(("ss", "us", "is", "eed")):
         for ending, replacement, shortest in _ENDINGS:
             if size >= shortest and word.endswith(ending):
-                word = word[: -len(ending)] + replacement
+                cut = word[: -len(ending)] + replacement
+                if not _VOWELS.isdisjoint(cut):
+                    word = cut
                 break
     if len(word) > 3 and word[-1] == "e":
         word = word[:-1]

@@ -10,9 +10,11 @@ from api.core.judge.claims import Claim
 from api.core.judge.conflicts import Faults, find_faults
 from api.core.judge.facts import Parsed
 from api.core.judge.index import Evidence
+from api.core.judge.lexicon import FIELDS
 from api.core.judge.model import ClaimFinding, Status
 from api.core.judge.parse import parse
 from api.core.judge.references import References
+from api.core.judge.stem import stem
 from api.core.judge.words import look_up, tokenise
 
 SUPPORTED_FROM: Final = 0.62
@@ -22,6 +24,7 @@ _SOFT: Final = 0.15
 _CONFLICT_CAP: Final = 0.35
 _FURTHER_CONFLICT: Final = 0.05
 _REFERENCE: Final = 0.95
+FIELD_STEMS: Final = frozenset(stem(word) for word in FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,17 @@ class Checked:
     size: int
 
 
-def read_claim(claim: Claim, evidence: Evidence) -> Parsed:
-    """The facts of a claim. Of a JSON key only the words count that the evidence uses: the rest are labels."""
+def read_claim(claim: Claim, evidence: Evidence, given: frozenset[str]) -> Parsed:
+    """The facts of a claim. A label's words that the evidence does not use count only when they say something: not
+    when they are names of fields, or words of the task (`given`)."""
     if not claim.key:
         return parse(claim.text)
-    known = [word for word in claim.key.split() if all(stem in evidence.postings for stem in parse(word).content)]
-    return parse(f"{' '.join(known)} {claim.text}")
+    words = [
+        word
+        for word in claim.key.split()
+        if any(s in evidence.postings or not (s in given or s in FIELD_STEMS) for s in parse(word).content)
+    ]
+    return parse(f"{' '.join(words)} {claim.text}")
 
 
 def check_claim(
@@ -46,7 +54,7 @@ def check_claim(
 ) -> Checked:
     """Checks a claim that has content. `shown` is its text in the output; `derived` as in `find_faults`."""
     alignment = align(parsed, evidence)
-    faults = find_faults(parsed, alignment, evidence, derived)
+    faults = find_faults(claim.text, parsed, alignment, evidence, derived)
     score, cover = _score(alignment, faults), alignment.cover
     status = _status(score, faults)
     if references.answers and not faults.hard and status != "supported" and references.in_claim(parsed):
@@ -80,5 +88,5 @@ def _status(score: float, faults: Faults) -> Status:
 def _missing(claim: Claim, alignment: Alignment, faults: Faults) -> tuple[str, ...]:
     """What was not found, as the claim writes it, in its order."""
     absent = {stem for stem in alignment.absent if stem[0] not in "#@"}
-    words = [token for token in tokenise(claim.text) if look_up(token).stem in absent]
+    words = [token for token in tokenise(f"{claim.key} {claim.text}") if look_up(token).stem in absent]
     return tuple(dict.fromkeys([*faults.soft, *words]))

@@ -9,6 +9,7 @@ from api.core.judge import reasons
 from api.core.judge.lexicon import DANGLING, REFUSALS
 from api.core.judge.model import CriterionFinding, Judgement, Verdict
 from api.core.judge.normalise import fold
+from api.core.judge.sentences import split_sentences
 from api.core.judge.support import Checked
 
 #: verdict -> (lowest, highest) score. The bands never overlap, so the score cannot disagree with the verdict.
@@ -16,12 +17,14 @@ BANDS: Final[dict[Verdict, tuple[float, float]]] = {"fail": (0.0, 0.39), "retry"
 #: A claim with less than this covered is about something else.
 _FOREIGN: Final = 0.15
 _NO_EVIDENCE: Final = 0.5
+#: Refusals are looked for in this many characters.
+_HEAD: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
     """Everything the verdict rests on. `faults`: reasons for false equations and for claims that contradict each other.
-    `verbatim`: the whole output stands in one evidence item."""
+    `verbatim`: the whole output stands in one evidence item. `references`: all evidence is reference answers."""
 
     output: str
     evidence: list[str]
@@ -29,6 +32,7 @@ class Findings:
     criteria: list[CriterionFinding]
     faults: list[str]
     verbatim: bool
+    references: bool
     has_words: bool
 
 
@@ -66,7 +70,10 @@ def _fails(found: Findings) -> list[str]:
     foreign = [one for one in found.checked if one.cover < _FOREIGN]
     declined = _refusal(found)
     if foreign and not declined and 2 * sum(one.size for one in foreign) > size:
-        spoken.append(reasons.off_topic(foreign[0].finding.text))
+        first = foreign[0].finding
+        spoken.append(
+            reasons.no_reference(first.text, found.evidence) if found.references else reasons.off_topic(first.text)
+        )
     if found.has_words:
         spoken += [reasons.criterion(one) for one in found.criteria if one.violated]
     return spoken
@@ -76,8 +83,14 @@ def _refusal(found: Findings) -> str:
     """The phrase by which the output declines, "" when it does not."""
     if found.verbatim:
         return ""
-    head = fold(found.output[:2000])
+    head = fold(found.output[:_HEAD])
     return next((phrase for phrase in REFUSALS if phrase in head), "")
+
+
+def _sentence_with(phrase: str, output: str) -> str:
+    """The sentence of the output in which a phrase stands, as written."""
+    spans = split_sentences(output[:_HEAD])
+    return next((output[a:b] for a, b in spans if phrase in fold(output[a:b])), phrase)
 
 
 def _retries(found: Findings) -> list[str]:
@@ -86,12 +99,12 @@ def _retries(found: Findings) -> list[str]:
     spoken: list[str] = []
     declined = _refusal(found)
     if declined:
-        spoken.append(reasons.refusal(declined))
+        spoken.append(reasons.refusal(_sentence_with(declined, found.output)))
     tail = _cut_off(found.output) if not found.verbatim else ""
     if tail:
         spoken.append(reasons.truncated(tail))
     spoken += [reasons.criterion(one) for one in found.criteria if not one.met and not one.violated]
-    weak = [one.finding for one in found.checked if one.finding.status in ("partial", "unsupported")]
+    weak = [] if declined else [one.finding for one in found.checked if one.finding.status in ("partial", "unsupported")]
     weak.sort(key=lambda claim: (claim.status != "unsupported", claim.start))
     spoken += reasons.limited(
         [reasons.unsupported(claim, found.evidence) for claim in weak], "claims without full support"

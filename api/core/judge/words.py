@@ -44,9 +44,7 @@ _MINUS: Final = r"(?<![\w.)\]])[-−](?=\d)"
 _ASCII: Final = re.compile(rf"{_URL}|[A-Za-z]+(?:'[A-Za-z]+)?|{NUMERAL}|[%$~]|{_MINUS}", re.ASCII)
 _LETTER: Final = rf"[^\W\d_{_UNSPACED}]"
 _SPELLED: Final = rf"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*"
-_ANY: Final = re.compile(
-    rf"{_URL}|{_SPELLED}(?:['’]{_SPELLED})?|[{_UNSPACED}]+|{NUMERAL}|{_SIGNS}|{_MINUS}"
-)
+_ANY: Final = re.compile(rf"{_URL}|{_SPELLED}(?:['’]{_SPELLED})?|[{_UNSPACED}]+|{NUMERAL}|{_SIGNS}|{_MINUS}")
 
 
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
