@@ -6,9 +6,10 @@ from typing import Any
 
 from api.core import webhook_target
 from api.core.sealing import seal
-from api.problems import Fault, Problem
+from api.problems import Fault
 from api.service.admission import Caller, caller_headers
 from api.service.call import Call, Reply
+from api.service.invalid import invalid_request
 from api.service.services import Services
 from api.store import settings
 from api.store.database import Tx
@@ -31,8 +32,7 @@ async def update_settings(services: Services, call: Call, caller: Caller, body: 
     if url:
         fault = webhook_target.fault(url)
         if fault is not None:
-            errors = [Fault("/alert_webhook_url", fault)]
-            raise Problem("invalid_request", f"/alert_webhook_url {fault}.", errors=errors)
+            raise invalid_request([Fault("/alert_webhook_url", fault)])
         secret = "whsec_" + b64encode(services.random_bytes(SECRET_BYTES)).decode()
     if "alert_webhook_url" in change:
         change["alert_webhook_secret"] = (

@@ -6,6 +6,7 @@ from typing import Any
 from api.problems import Problem
 from api.service.admission import authenticate, caller_headers, limit_rate
 from api.service.call import Call, Reply
+from api.service.invalid import invalid_request
 from api.service.routes import KEYED, OPEN
 from api.service.services import Services
 from api.store.database import StorageUnavailable
@@ -48,7 +49,5 @@ def _arguments(call: Call) -> Any:
         arguments = call.read_body()
         faults = schema.faults(arguments)
     if faults:
-        first = faults[0]
-        more = f" ({len(faults)} faults in all; see errors.)" if len(faults) > 1 else ""
-        raise Problem("invalid_request", f"{first.path or 'The body'} {first.message}.{more}", errors=faults)
+        raise invalid_request(faults)
     return arguments

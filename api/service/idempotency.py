@@ -4,8 +4,9 @@ from typing import Any
 
 import orjson
 
-from api.problems import Problem
+from api.problems import Fault, Problem
 from api.service.call import Call
+from api.service.invalid import invalid_request
 from api.service.services import Services
 from api.store.idempotency import Mark, Record
 
@@ -22,7 +23,7 @@ def mark(services: Services, call: Call, caller: str, body: Any) -> Mark | None:
     if token is None or not call.operation.takes_idempotency_key:
         return None
     if not 1 <= len(token) <= MAX_LENGTH or not token.isascii() or not token.isprintable():
-        raise Problem("invalid_request", f"Idempotency-Key must be 1 to {MAX_LENGTH} printable ASCII characters.")
+        raise invalid_request([Fault("Idempotency-Key", f"must have 1 to {MAX_LENGTH} printable ASCII characters")])
     canonical = orjson.dumps([call.operation.id, body], option=orjson.OPT_SORT_KEYS).decode()
     return Mark(
         caller=caller,

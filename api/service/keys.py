@@ -13,6 +13,7 @@ from api.problems import Fault, Problem
 from api.service import idempotency
 from api.service.admission import Caller, caller_headers, limit_headers, unknown_key
 from api.service.call import Call, Reply
+from api.service.invalid import invalid_request
 from api.service.services import Services
 from api.store import idempotency as records
 from api.store import keys, signups
@@ -140,8 +141,8 @@ def _email(text: str) -> str:
     try:
         return validate_email(text, check_deliverability=False).normalized.lower()
     except EmailNotValidError as error:
-        fault = Fault("/email", f"is not an email address: {error}")
-        raise Problem("invalid_request", "The email is not an address.", errors=[fault]) from None
+        message = str(error).rstrip(".")
+        raise invalid_request([Fault("/email", f"is not an email address: {message}")]) from None
 
 
 def _new_key(key: keys.StoredKey, secret: str) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from api.core import cursor
-from api.problems import Fault, Problem
+from api.problems import Fault
+from api.service.invalid import invalid_request
 
 Item = TypeVar("Item")
 
@@ -15,8 +16,7 @@ def position(arguments: dict[str, Any]) -> tuple[int, str] | None:
         return None
     place = cursor.decode(arguments["cursor"])
     if place is None:
-        fault = Fault("cursor", "is not a cursor of this list")
-        raise Problem("invalid_request", "cursor must be the next_cursor of an earlier page.", errors=[fault])
+        raise invalid_request([Fault("cursor", "is not the next_cursor of an earlier page")])
     return place
 
 
