@@ -5,12 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.databases import database as database  # fixtures are found by being here
 from tests.databases import database_url as database_url
 from tests.databases import postgres_url as postgres_url
 from tests.databases import run as run
 from tests.live import Live, live_server
+
+# The same examples in every run, and no verdict by the clock: a failure is the code's and not the day's.
+settings.register_profile("steady", derandomize=True, database=None, deadline=None)
+settings.load_profile("steady")
 
 
 def pytest_configure(config: pytest.Config) -> None:

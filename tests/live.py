@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -40,6 +41,54 @@ class Answer:
         return json.loads(self.body)
 
 
+class Wire:
+    """A raw connection that stays open: bytes out, one response in at a time."""
+
+    def __init__(self, port: int, timeout: float = 30) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+        self._in = self.socket.makefile("rb")
+
+    def __enter__(self) -> "Wire":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def send_request(self, method: str, path: str, body: bytes = b"", **headers: str) -> None:
+        """Sends a whole request. Underscores in the names of `headers` stand for hyphens."""
+        lines = [f"{method} {path} HTTP/1.1", "Host: test", f"Content-Length: {len(body)}"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+
+    def receive(self, method: str = "POST") -> Answer:
+        """The next response; `method` is that of its request. Raises ConnectionError at the end of the stream."""
+        status_line = self._in.readline()
+        if not status_line:
+            raise ConnectionError("the server closed the connection")
+        status = int(status_line.split()[1])
+        headers = {}
+        while (line := self._in.readline()) not in (b"\r\n", b""):
+            name, _, value = line.decode("latin-1").partition(":")
+            headers[name.lower()] = value.strip()
+        bare = method == "HEAD" or status in (100, 204, 304)
+        body = b"" if bare else self._in.read(int(headers["content-length"]))
+        return Answer(status, headers, body)
+
+    def is_closed(self) -> bool:
+        """Waits for the server to close the connection or send more; whether it closed."""
+        try:
+            return self._in.read(1) == b""
+        except ConnectionResetError:
+            return True
+
+    def close(self) -> None:
+        self._in.close()
+        self.socket.close()
+
+
 @dataclass
 class Live:
     """A running server. `request` uses a connection of its own each time."""
@@ -72,6 +121,20 @@ class Live:
             return Answer(response.status, answer_headers, response.read())
         finally:
             connection.close()
+
+    def wire(self) -> Wire:
+        """A raw connection to this server."""
+        return Wire(self.port)
+
+    def use_up(self, key: str) -> None:
+        """Makes calls with `key` until its free calls of the day are gone."""
+        body = b'{"task": "t", "agent_output": "o"}'
+        with self.wire() as wire:
+            for _ in range(100):
+                wire.send_request(
+                    "POST", "/v1/judge", body, Authorization=f"Bearer {key}", Content_Type="application/json"
+                )
+                assert wire.receive().status == 200
 
     def new_key(self, email: str = "dev@example.com", name: str = "Local dev") -> str:
         """The secret of a new key."""
