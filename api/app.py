@@ -159,6 +159,8 @@ class App:
         self.jobs.stop()
         self.server.stop()
         began = time.monotonic()
+        # What was accepted last counts as open after a turn of the loop.
+        await asyncio.sleep(0)
         while self._in_use(time.monotonic() - began):
             await asyncio.sleep(0.01)
         await self.server.close_all_connections()
@@ -193,6 +195,7 @@ def _listen(config: Config, services: Services, metrics: Metrics, dist: Path) ->
         services,
         Endpoint(services, cors, metrics, config.trusted_proxies),
         Site.load(dist, services.problems),
+        cors,
         metrics,
         https=services.base_url.startswith("https://"),
     )

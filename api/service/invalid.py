@@ -1,4 +1,4 @@
-"""The one way to say that a request does not fit: which fields, what is wrong with each, and the first of them in `detail`."""
+"""The one way to say that a request does not fit: which fields and why, the first of them in `detail`."""
 
 from collections.abc import Sequence
 

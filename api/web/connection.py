@@ -6,7 +6,10 @@ answers oversize bodies with a bare 400.
 
 import asyncio
 import os
+import socket
 import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from http.client import responses
 
@@ -20,6 +23,7 @@ from tornado.httputil import (
     ResponseStartLine,
     format_timestamp,
 )
+from tornado.iostream import IOStream
 
 from api.core.secrets import new_id
 from api.web.front import MAX_BODY, MAX_BUFFERED, Front
@@ -53,6 +57,25 @@ class Connections(HTTPServerConnectionDelegate):
 
 class Listener(HTTPServer):
     """An HTTPServer for Connections, which hears of closed connections too: Tornado's keeps that to itself."""
+
+    _listening: Sequence[socket.socket] = ()
+
+    def add_sockets(self, sockets: Iterable[socket.socket]) -> None:
+        added = [*sockets]
+        self._listening = [*self._listening, *added]
+        super().add_sockets(added)
+
+    def stop(self) -> None:
+        """Stops listening, once the connections that the kernel has taken for us are accepted: closing the sockets
+        would reset those, and the requests that their clients have sent already with them."""
+        for listening in self._listening:
+            # Ends with BlockingIOError when none is left; what else can be wrong is no reason not to stop.
+            with suppress(OSError):
+                while True:
+                    connection, address = listening.accept()
+                    self.handle_stream(IOStream(connection), address)
+        self._listening = ()
+        super().stop()
 
     def on_close(self, server_conn: object) -> None:
         super().on_close(server_conn)
@@ -131,7 +154,8 @@ class Exchange(HTTPMessageDelegate):
         it: closing with unread bytes would reset the connection and could take the refusal with it."""
         self._refused = True
         self._release()
-        self._send(self._front.refuse(code, self._request_id), close=True)
+        path, _ = split_target(self._start_line.path)
+        self._send(self._front.refuse(code, path, self._headers, self._request_id), close=True)
         if self._headers.get("Expect", "").lower() == "100-continue":
             # The client waits with its body, so there is nothing to drain.
             self._end(close=True)

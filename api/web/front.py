@@ -3,9 +3,12 @@ has."""
 
 from collections.abc import Mapping
 
+from tornado.httputil import HTTPHeaders
+
 from api.problems import Problem
 from api.service.services import Services
 from api.web import metrics
+from api.web.cors import Cors
 from api.web.endpoint import Endpoint
 from api.web.metrics import Metrics
 from api.web.request import Request
@@ -24,8 +27,10 @@ _HSTS = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
 class Front:
     """Answers any request. `in_flight` counts requests being answered, `buffered` the bytes of bodies held."""
 
-    def __init__(self, services: Services, endpoint: Endpoint, site: Site, metrics: Metrics, *, https: bool) -> None:
-        self._services, self._endpoint, self._site, self._metrics = services, endpoint, site, metrics
+    def __init__(
+        self, services: Services, endpoint: Endpoint, site: Site, cors: Cors, metrics: Metrics, *, https: bool
+    ) -> None:
+        self._services, self._endpoint, self._site, self._cors, self._metrics = services, endpoint, site, cors, metrics
         self._problems = services.problems
         self._always = _EVERYWHERE | (_HSTS if https else {})
         self.in_flight = 0
@@ -34,7 +39,7 @@ class Front:
     async def answer(self, request: Request) -> Response:
         """The response, never an exception."""
         if self.in_flight >= MAX_IN_FLIGHT:
-            return self.refuse("overloaded", request.request_id)
+            return self.refuse("overloaded", request.path, request.headers, request.request_id)
         self.in_flight += 1
         try:
             response = await self._route(request)
@@ -42,11 +47,12 @@ class Front:
             self.in_flight -= 1
         return Response(response.status, self._complete(response.headers, request.request_id), response.body)
 
-    def refuse(self, code: str, request_id: str) -> Response:
-        """A refusal that needs no look at the request: too large, or too much to do."""
+    def refuse(self, code: str, path: str, headers: HTTPHeaders, request_id: str) -> Response:
+        """A refusal that needs no look at the body: too large, or too much to do."""
+        cors = self._cors.headers(headers) if path.startswith(_API_PATHS) else {}
         wait = {"Retry-After": str(RETRY_AFTER_S)} if self._problems.kinds[code].status == 503 else {}
         self._metrics.denied(code)
-        response = problem_response(Problem(code, headers=wait), self._problems, request_id, {})
+        response = problem_response(Problem(code, headers=wait), self._problems, request_id, cors)
         return Response(response.status, self._complete(response.headers, request_id), response.body)
 
     async def _route(self, request: Request) -> Response:

@@ -50,15 +50,12 @@ def _plain_integer(word: Word | None) -> int | None:
 
 def _add_date(parsed: Parsed, found: Numeral, shown: str) -> None:
     """A date counts as the stems year, month, day, in this order however it was written."""
-    for value in (found.year, found.month, found.day):
+    for sign, value in (("#", found.year), ("@", found.month), ("#", found.day)):
         if value is None:
             continue
-        at = len(parsed.content)
-        if value is found.month and value is not found.year and value is not found.day:
-            parsed.content.append(f"@{value}")
-        else:
-            parsed.content.append(number_key(value))
-            parsed.numbers.append(Number((float(value),), at, str(value), dated=True))
+        if sign == "#":
+            parsed.numbers.append(Number((float(value),), len(parsed.content), str(value), dated=True))
+        parsed.content.append(f"{sign}{value}")
     parsed.dates.append(Dated(found, shown))
 
 

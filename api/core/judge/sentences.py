@@ -17,6 +17,9 @@ _STRUCTURE: Final = re.compile(
     r"(?:[-*•·–+‣▪◦]\s|\(?\d{1,3}[.)]\s|[A-Za-z][.)]\s|#{1,6}\s|\||>|```|~~~|\[\^?\d{1,3}\]|[^\W\d_][\w'-]{0,30}(?: [\w'-]{1,30}){0,3}:\s)"
 )
 _LINE_OF_ITS_OWN: Final = re.compile(r"(?:#{1,6}\s|\||```|~~~|[-=*_]{3,}\s*$)")
+#: A numbered item. Text wrapped before a number that ends its sentence looks the same; see `_line_ends`.
+_NUMBERED: Final = re.compile(r"\(?(\d{1,3})[.)]\s")
+_STOPS: Final = frozenset(".!?:;。")
 _LAST_WORD: Final = re.compile(r"[^\s(\[\"'“‘]{1,12}$")
 
 #: A longer sentence is cut at a blank: text without full stops must not become one huge claim.
@@ -60,11 +63,13 @@ def _line_ends(text: str, start: int, at: int, end: int) -> bool:
     """Whether the line break at `at` parts two sentences."""
     if text.count("\n", at, end) > 1 or end >= len(text):
         return True
-    if _STRUCTURE.match(text, end):
-        return True
     line = text.rfind("\n", start, at) + 1 or start
     while line < at and text[line] in " \t\r\n":
         line += 1
+    structure = _STRUCTURE.match(text, end)
+    if structure:
+        number = _NUMBERED.match(text, end)
+        return number is None or number[1] == "1" or bool(_NUMBERED.match(text, line)) or text[at - 1] in _STOPS
     return bool(_LINE_OF_ITS_OWN.match(text, line, at)) or text[at - 1 : at] == ":"
 
 
