@@ -47,26 +47,31 @@ async def record(tx: Tx, calls: Sequence[AnsweredCall], now: int, free_limit: in
     answer.
 
     A call with a reservation uses what that took; when it was released meanwhile the call is charged like any other.
+    A call that turns out to be a replay, or gets no answer, gives back what its reservation took.
     """
     day = utc_day(now)
     found = await accounts.read(tx, [call.secret_hash for call in calls], day)
     known = await idempotency.find_all(tx, [call.mark for call in calls if call.mark], now)
-    reserved = await reservations.take_all(tx, [call.reservation for call in calls if call.reservation])
-    batch = _Batch(known, reserved, free_limit)
+    reserved = await reservations.standing(tx, [call.reservation for call in calls if call.reservation])
+    batch = _Batch(known, dict(reserved), free_limit)
     charges = [batch.charge(found.get(call.secret_hash), call) for call in calls]
     await accounts.write_use(tx, found.values(), day)
     await drift.add_all(tx, batch.observations, now)
     await retention.add_all(tx, batch.retained)
     await idempotency.add_all(tx, list(batch.records.values()), now)
+    await reservations.finish_all(tx, [one for one in reserved if one not in batch.reserved])
+    for unused in batch.reserved:
+        await reservations.release(tx, unused)
     return charges
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Allots a batch call by call, and gathers what is to be written beside the counts."""
+    """Allots a batch call by call, and gathers what is to be written beside the counts. A reservation that a call uses
+    leaves `reserved`."""
 
     known: Mapping[tuple[str, str], Record]
-    reserved: Mapping[str, Grant]
+    reserved: dict[str, Grant]
     free_limit: int
     observations: list[tuple[str, Observation]] = field(default_factory=list)
     retained: list[Retained] = field(default_factory=list)
@@ -80,7 +85,7 @@ class _Batch:
         if before is not None and call.mark is not None:
             grant: Grant = "replayed" if before.body_hash == call.mark.body_hash else "conflict"
             return Charge(grant, account.free_used, account.credits, before.request_id, before.retained_id)
-        grant = self.reserved.get(call.reservation or "") or account.take(self.free_limit)
+        grant = self.reserved.pop(call.reservation or "", None) or account.take(self.free_limit)
         if grant == "refused":
             return Charge(grant, account.free_used, account.credits)
         return self._granted(account, call, grant)

@@ -53,15 +53,20 @@ async def reserve(tx: Tx, wanted: Sequence[Wanted], now: int, free_limit: int) -
     return grants
 
 
-async def take_all(tx: Tx, ids: Sequence[str]) -> dict[str, Grant]:
-    """Ends the reservations with these ids without giving anything back; what each that stood had taken."""
+async def standing(tx: Tx, ids: Sequence[str]) -> dict[str, Grant]:
+    """What each of the reservations with these ids that still stand has taken."""
     if not ids:
         return {}
     rows = await tx.all(
-        f"DELETE FROM reservations WHERE id IN (SELECT id FROM {tx.table(id='TEXT')} r) RETURNING id, is_free",
-        rows=json.dumps([{"id": one} for one in ids]),
+        f"SELECT id, is_free FROM reservations WHERE id IN (SELECT id FROM {tx.table(id='TEXT')} r)", rows=_json(ids)
     )
     return {row["id"]: "free" if row["is_free"] else "credit" for row in rows}
+
+
+async def finish_all(tx: Tx, ids: Sequence[str]) -> None:
+    """Ends the reservations with these ids; what they took is spent."""
+    if ids:
+        await tx.run(f"DELETE FROM reservations WHERE id IN (SELECT id FROM {tx.table(id='TEXT')} r)", rows=_json(ids))
 
 
 async def release(tx: Tx, reservation: str) -> bool:
@@ -91,3 +96,7 @@ async def _give_back(tx: Tx, row: Row) -> None:
     )
     if not row["is_free"]:
         await tx.run("UPDATE keys SET credits = credits + 1 WHERE id = :key_id", key_id=row["key_id"])
+
+
+def _json(ids: Sequence[str]) -> str:
+    return json.dumps([{"id": one} for one in ids])
