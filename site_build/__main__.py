@@ -6,7 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from site_build import tree
+from site_build import seal, tree
+from site_build.cache import Cache
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,6 +18,10 @@ def main(arguments: list[str] | None = None) -> int:
     inputs = tree.inputs_digest(options.content, options.templates, f"{base_url}\n{date}")
     if options.if_changed and _built_from(options.out, inputs):
         print(f"{options.out} is up to date")
+        return 0
+    cache = Cache(options.cache, tree.code_digest())
+    if seal.holds(options.out, inputs, cache):
+        print(f"{options.out} is up to date, every byte of it")
         return 0
     # Imported here: an unchanged site needs no template engine.
     from site_build.build import build

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from site_build import tree
+from site_build import seal, tree
 from site_build.cache import Cache
 from site_build.check import check
 from site_build.faults import BuildFailed
@@ -23,9 +23,10 @@ def build(
         if faults := check(site, outputs):
             raise BuildFailed(faults)
         files = files_of(outputs, site.base_url, inputs, cache)
+        unchanged = same(out, files)
+        if not unchanged:
+            write(out, files)
+        seal.put(out, inputs, cache)
     finally:
         cache.close()
-    if same(out, files):
-        return f"{shown(out)} is up to date: {len(outputs)} addresses"
-    write(out, files)
-    return f"{shown(out)} built: {len(outputs)} addresses, {len(files)} files"
+    return f"{shown(out)} {'is up to date' if unchanged else 'built'}: {len(outputs)} addresses, {len(files)} files"

@@ -7,13 +7,14 @@ from typing import Any
 import jinja2
 
 from api.core.text import STOPWORDS
+from site_build.cache import Cache
 from site_build.engines import answered
 from site_build.examples import LANGUAGES, response_example
 from site_build.faults import BuildFailed
 from site_build.layout import as_json
-from site_build.model import Article, Integration, Page, Site
+from site_build.model import Article, Integration, Page, Site, Source
 from site_build.pictures import placeholder
-from site_build.templating import FILTERS, fault_of
+from site_build.templating import environment, fault_of
 
 FENCE_LANGUAGES = {
     ".py": "python",
@@ -36,37 +37,31 @@ class CannotExpand(jinja2.TemplateRuntimeError):
 class Expander:
     """Fills in the bodies of one site's pages."""
 
-    site: Site
     environment: jinja2.Environment
     shared: Mapping[str, Any]
+    sources: Mapping[str, Source]
 
     @staticmethod
-    def of(site: Site) -> "Expander":
-        """An expander with the context that FORMAT promises to every page."""
-        environment = jinja2.Environment(  # noqa: S701 - what comes out is Markdown, which has no markup to escape
-            undefined=jinja2.StrictUndefined,
-            keep_trailing_newline=True,
-            # "{#" begins an attribute list of a heading in Markdown.
-            comment_start_string="{*#",
-            comment_end_string="#*}",
-        )
-        environment.filters.update(FILTERS)
-        return Expander(site, environment, _shared(site))
+    def of(site: Site, cache: Cache) -> "Expander":
+        """An expander with the context that every page has."""
+        # The blank lines keep the line numbers of the template those of the file.
+        texts = {page.url: "\n" * (page.body_line - 1) + page.body for page in site.all_pages if _has_code(page.body)}
+        # "{#" begins an attribute list of a heading in Markdown, so comments look otherwise.
+        made = environment(texts, cache, comment_start_string="{*#", comment_end_string="#*}")
+        return Expander(made, _shared(site), {page.url: page.source for page in site.all_pages})
 
     def expand(self, page: Page) -> str:
         """The page's Markdown. Raises BuildFailed that names the line of the expression that failed."""
-        body = page.body
-        if "{{" not in body and "{%" not in body and "{*#" not in body:
-            return body.strip("\n")
-        # The blank lines keep the line numbers of the template those of the file.
-        text = "\n" * (page.body_line - 1) + body
-        name = page.source.name
+        if not _has_code(page.body):
+            return page.body.strip("\n")
         try:
-            code = self.environment.compile(text, name=name, filename=name)
-            template = jinja2.Template.from_code(self.environment, code, dict(self.shared))
-            return template.render(**_own(page)).strip("\n")
+            return self.environment.get_template(page.url).render({**self.shared, **_own(page)}).strip("\n")
         except Exception as error:
-            raise BuildFailed([fault_of(error, page.source)]) from error
+            raise BuildFailed([fault_of(error, self.sources, page.source)]) from error
+
+
+def _has_code(body: str) -> bool:
+    return "{{" in body or "{%" in body or "{*#" in body
 
 
 def fenced(language: str, text: str) -> str:

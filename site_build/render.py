@@ -15,7 +15,7 @@ from site_build.markdown import Converted, Converter, absolute, deeper, inline, 
 from site_build.model import Article, Output, Page, Site, Source
 from site_build.prose import Expander, fenced
 from site_build.reference import reference
-from site_build.templating import FILTERS, fault_of
+from site_build.templating import environment, fault_of
 
 TYPES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",
@@ -42,6 +42,7 @@ def render(site: Site, cache: Cache) -> dict[str, Output]:
 class _Renderer:
     def __init__(self, site: Site, cache: Cache) -> None:
         self.site = site
+        self.cache = cache
         self.converter = Converter(cache)
         self.groups = reference(site)
         self.outputs: dict[str, Output] = {}
@@ -64,21 +65,14 @@ class _Renderer:
         return dict(sorted(self.outputs.items()))
 
     def _environment(self) -> jinja2.Environment:
-        sources = self.site.templates
-
-        def find(name: str) -> tuple[str, str, None] | None:
-            return (sources[name].text, sources[name].name, None) if name in sources else None
-
-        environment = jinja2.Environment(
-            loader=jinja2.FunctionLoader(find),
+        made = environment(
+            {name: source.text for name, source in self.site.templates.items()},
+            self.cache,
             autoescape=jinja2.select_autoescape(("html", "xml")),
-            undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
-            keep_trailing_newline=True,
         )
-        environment.filters.update(FILTERS)
-        environment.filters.update(
+        made.filters.update(
             inline=lambda text: _markup(inline(text)),
             markdown=lambda text: _markup(self.converter.convert(text).html),
             fenced=lambda text, language: fenced(language, text),
@@ -88,7 +82,7 @@ class _Renderer:
             cell=lambda text: " ".join(str(text).split()).replace("|", "\\|"),
         )
         site = self.site
-        environment.globals.update(
+        made.globals.update(
             site=site,
             facts=site.facts,
             settings=site.facts.site,
@@ -101,7 +95,7 @@ class _Renderer:
             asset=lambda name: f"/static/{self.assets[name]}",
             thumbnail=lambda case: _markup(pictures.thumbnail(case)),
         )
-        return environment
+        return made
 
     def _highlight(self, code: str, language: str) -> Markup:
         """A code block, through the Markdown converter, so that it is cached as prose is."""
@@ -116,7 +110,7 @@ class _Renderer:
 
     def _prose(self) -> None:
         """Fills in and converts every body first: lists, searches and feeds need all of them."""
-        expander = Expander.of(self.site)
+        expander = Expander.of(self.site, self.cache)
         for page in self.site.all_pages:
             try:
                 text = expander.expand(page)
@@ -213,11 +207,10 @@ class _Renderer:
         try:
             return self.environment.get_template(name).render(context)
         except Exception as error:
-            template = self.site.templates.get(name, source)
             if isinstance(error, jinja2.TemplateNotFound):
                 self.faults.append(Fault(source.name, 1, 1, f"there is no template {error.message}"))
             else:
-                self.faults.append(fault_of(error, template))
+                self.faults.append(fault_of(error, self.site.templates, source))
             return ""
 
     def _template_sources(self, layout: str) -> tuple[Source, ...]:

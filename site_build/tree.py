@@ -52,6 +52,14 @@ def inputs_digest(content: Path, templates: Path, settings: str) -> str:
     return digest.hexdigest()
 
 
+def folder_digest(top: Path) -> bytes:
+    """A hash of every file below `top`, hidden ones too."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in top.rglob("*") if not path.is_dir()):
+        _add_file(digest, path, top)
+    return digest.digest()
+
+
 def _add(digest: "hashlib._Hash", top: Path, base: Path) -> None:
     for path in files(top):
         _add_file(digest, path, base)
