@@ -22,6 +22,7 @@ from api.core.secrets import new_id
 from api.facts import Facts
 from api.jobs import TICK_S, JobLoop
 from api.service.engine_pool import EnginePool
+from api.service.known_keys import KnownKeys
 from api.service.rate import RateLimiter
 from api.service.services import Clock, Limits, Services
 from api.store import charges
@@ -92,6 +93,7 @@ async def open_services(
         charges=commit_charges(database, clock, known.free_calls_per_day, on_batch),
         engines=EnginePool(ENGINE_WORKERS),
         key_rate=RateLimiter(config.key_requests_per_second, config.key_requests_per_second * BURST, clock),
+        known_keys=KnownKeys(),
         clock=clock,
         random_bytes=os.urandom,
     )

@@ -21,7 +21,7 @@ SEAL_PURPOSE = "webhook-secret"
 
 async def read_settings(services: Services, call: Call, caller: Caller, arguments: dict[str, Any]) -> Reply:
     """GET /v1/account/settings."""
-    found = await services.database.read(settings.read, caller.allowance.key.id)
+    found = await services.database.read(settings.read, caller.key_id)
     return Reply(_show(found), headers=caller_headers(services, caller))
 
 
@@ -38,7 +38,7 @@ async def update_settings(services: Services, call: Call, caller: Caller, body: 
         change["alert_webhook_secret"] = (
             seal(services.secret_key, SEAL_PURPOSE, secret, services.random_bytes) if secret else ""
         )
-    saved = await services.database.write(_change, caller.allowance.key.id, change)
+    saved = await services.database.write(_change, caller.key_id, change)
     shown = _show(saved) | ({"alert_webhook_secret": secret} if secret else {})
     return Reply(shown, headers=caller_headers(services, caller))
 

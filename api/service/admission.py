@@ -20,13 +20,26 @@ PAYMENT_RETRY_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller whose key is known, with what it had used when the request came."""
+    """A caller whose key was looked up, with what it had used when the request came."""
 
     secret_hash: str
     allowance: keys.Allowance
 
+    @property
+    def key_id(self) -> str:
+        """The key's id."""
+        return self.allowance.key.id
 
-async def authenticate(services: Services, call: Call) -> Caller | None:
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A caller whose key was granted a call lately, so that this one is let in on trust: the commit looks it up."""
+
+    secret_hash: str
+    key_id: str
+
+
+async def authenticate(services: Services, call: Call) -> Caller | Seen | None:
     """The caller, or None for an operation that needs none. Raises missing_key, unknown_key, payment_required,
     payment_unavailable."""
     operation = call.operation
@@ -36,7 +49,9 @@ async def authenticate(services: Services, call: Call) -> Caller | None:
         _require_operator(services, call)
         return None
     if call.authorization is not None:
-        return await _by_key(services, call.authorization)
+        digest = _hash_of(call.authorization)
+        key_id = services.known_keys.find(digest) if operation.metered else None
+        return await look_up(services, digest) if key_id is None else Seen(digest, key_id)
     if operation.auth == "key":
         raise Problem("missing_key", headers={"WWW-Authenticate": "Bearer"})
     if call.payment is not None:
@@ -53,9 +68,18 @@ async def authenticate(services: Services, call: Call) -> Caller | None:
     )
 
 
-def limit_rate(services: Services, caller: Caller) -> None:
+async def look_up(services: Services, secret_hash: str) -> Caller:
+    """The caller with that key. Raises unknown_key."""
+    allowance = await services.database.read(keys.find, secret_hash, utc_day(services.clock()))
+    if allowance is None:
+        services.known_keys.forget(secret_hash)
+        raise unknown_key("No key with this secret exists. It may have been deleted or rotated.")
+    return Caller(secret_hash, allowance)
+
+
+def limit_rate(services: Services, caller: Caller | Seen) -> None:
     """Takes one request from the key's rate. Raises rate_limited."""
-    wait = services.key_rate.take(caller.allowance.key.id)
+    wait = services.key_rate.take(caller.key_id)
     if wait is not None:
         raise Problem(
             "rate_limited",
@@ -64,21 +88,26 @@ def limit_rate(services: Services, caller: Caller) -> None:
         )
 
 
-def require_quota(services: Services, call: Call, caller: Caller) -> None:
+def require_quota(services: Services, call: Call, caller: Caller | Seen) -> None:
     """Refuses before any work what the charge would refuse after it. Raises quota_exceeded."""
+    if isinstance(caller, Seen):
+        return
     if caller.allowance.free_used >= services.limits.free_calls_per_day and caller.allowance.credits <= 0:
         raise quota_exceeded(services, call, caller.allowance.free_used)
 
 
-def settle(services: Services, call: Call, charge: Charge) -> Mapping[str, str]:
-    """The limit headers of a granted charge. Raises quota_exceeded or unknown_key for one that was not."""
+def settle(services: Services, call: Call, caller: Caller | Seen, charge: Charge) -> Mapping[str, str]:
+    """The limit headers of a granted charge. Raises quota_exceeded, unknown_key or idempotency_conflict for one that
+    was not."""
+    if charge.grant in ("free", "credit"):
+        services.known_keys.add(caller.secret_hash, caller.key_id)
+        return limit_headers(services, charge.free_used)
+    services.known_keys.forget(caller.secret_hash)
     if charge.grant == "unknown_key":
         raise unknown_key("The key was deleted or rotated while the call ran.")
     if charge.grant == "refused":
         raise quota_exceeded(services, call, charge.free_used)
-    if charge.grant == "conflict":
-        raise conflict()
-    return limit_headers(services, charge.free_used)
+    raise conflict()
 
 
 def caller_headers(services: Services, caller: Caller) -> dict[str, str]:
@@ -149,7 +178,8 @@ def _require_operator(services: Services, call: Call) -> None:
         raise unknown_key("This is not the operator's token.")
 
 
-async def _by_key(services: Services, authorization: str) -> Caller:
+def _hash_of(authorization: str) -> str:
+    """The hash of the key in an Authorization header. Raises unknown_key for what can't be one."""
     scheme, _, secret = authorization.partition(" ")
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret:
@@ -158,8 +188,4 @@ async def _by_key(services: Services, authorization: str) -> Caller:
         raise unknown_key(
             f"The key is mistyped: it must begin with `{PREFIX}`, have {LENGTH} characters and end in their checksum."
         )
-    digest = secret_hash(secret)
-    allowance = await services.database.read(keys.find, digest, utc_day(services.clock()))
-    if allowance is None:
-        raise unknown_key("No key with this secret exists. It may have been deleted or rotated.")
-    return Caller(digest, allowance)
+    return secret_hash(secret)

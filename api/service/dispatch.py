@@ -4,10 +4,10 @@ into bytes."""
 from typing import Any
 
 from api.problems import Problem
-from api.service.admission import authenticate, caller_headers, limit_rate
+from api.service.admission import Caller, Seen, authenticate, caller_headers, limit_rate, look_up
 from api.service.call import Call, Reply
 from api.service.invalid import invalid_request
-from api.service.routes import KEYED, OPEN
+from api.service.routes import KEYED, METERED, OPEN
 from api.service.services import Services
 from api.store.database import StorageUnavailable
 from api.store.group_commit import QueueFull
@@ -33,8 +33,13 @@ async def _dispatch(services: Services, call: Call) -> Reply:
         return await OPEN[call.operation.id](services, call, _arguments(call))
     try:
         limit_rate(services, caller)
-        return await KEYED[call.operation.id](services, call, caller, _arguments(call))
+        if isinstance(caller, Caller) and not call.operation.metered:
+            return await KEYED[call.operation.id](services, call, caller, _arguments(call))
+        return await METERED[call.operation.id](services, call, caller, _arguments(call))
     except Problem as problem:
+        if isinstance(caller, Seen):
+            # No answer, not even an error, to a key that was deleted since it was seen.
+            caller = await look_up(services, caller.secret_hash)
         for name, value in caller_headers(services, caller).items():
             problem.headers.setdefault(name, value)
         raise

@@ -17,9 +17,7 @@ from api.store.retention import Retained
 async def list_rows(services: Services, call: Call, caller: Caller, arguments: dict[str, Any]) -> Reply:
     """GET /v1/retention."""
     limit, now = arguments["limit"], int(services.clock())
-    rows = await services.database.read(
-        retention.page, caller.allowance.key.id, now, limit + 1, lists.position(arguments)
-    )
+    rows = await services.database.read(retention.page, caller.key_id, now, limit + 1, lists.position(arguments))
     body = lists.page(rows, limit, lambda row: (row.created_at, row.id), _show)
     return Reply(body, headers=caller_headers(services, caller))
 
@@ -27,7 +25,7 @@ async def list_rows(services: Services, call: Call, caller: Caller, arguments: d
 async def delete_row(services: Services, call: Call, caller: Caller, arguments: dict[str, Any]) -> Reply:
     """DELETE /v1/retention/{id}."""
     row_id, now = call.path["id"], int(services.clock())
-    if not await services.database.write(retention.delete, caller.allowance.key.id, row_id, now):
+    if not await services.database.write(retention.delete, caller.key_id, row_id, now):
         raise Problem("not_found", "This key keeps no row with that id. It may have expired.")
     await services.database.scrub()
     return Reply({"id": row_id, "deleted": True}, headers=caller_headers(services, caller))

@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from api.service import account, health, keys, operator, retained, validation
-from api.service.admission import Caller
+from api.service.admission import Caller, Seen
 from api.service.call import Call, Reply
 from api.service.services import Services
 
 OpenHandler = Callable[[Services, Call, Any], Awaitable[Reply]]
 KeyedHandler = Callable[[Services, Call, Caller, Any], Awaitable[Reply]]
+MeteredHandler = Callable[[Services, Call, Caller | Seen, Any], Awaitable[Reply]]
 
 OPEN: Mapping[str, OpenHandler] = {
     "create_key": keys.create,
@@ -26,9 +27,13 @@ OPEN: Mapping[str, OpenHandler] = {
 }
 """Operations that no key is needed for: anybody's, and the operator's."""
 
-KEYED: Mapping[str, KeyedHandler] = {
+METERED: Mapping[str, MeteredHandler] = {
     "judge": validation.judge,
     "consensus": validation.consensus,
+}
+"""Operations that are charged."""
+
+KEYED: Mapping[str, KeyedHandler] = {
     "get_key": keys.read,
     "delete_key": keys.delete,
     "rotate_key": keys.rotate,
@@ -37,4 +42,4 @@ KEYED: Mapping[str, KeyedHandler] = {
     "get_settings": account.read_settings,
     "update_settings": account.update_settings,
 }
-"""Operations whose caller has shown a key."""
+"""Other operations whose caller has shown a key."""

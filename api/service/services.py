@@ -10,6 +10,7 @@ from api.core.secrets import RandomBytes
 from api.facts import Facts
 from api.problems import ProblemTable
 from api.service.engine_pool import EnginePool
+from api.service.known_keys import KnownKeys
 from api.service.rate import RateLimiter
 from api.store.charges import AnsweredCall, Charge
 from api.store.database import Database
@@ -42,6 +43,7 @@ class Services:
     charges: GroupCommit[AnsweredCall, Charge]
     engines: EnginePool
     key_rate: RateLimiter
+    known_keys: KnownKeys
     clock: Clock
     random_bytes: RandomBytes
 

@@ -8,7 +8,7 @@ import orjson
 from api.core.secrets import new_id
 from api.core.times import rfc3339
 from api.service import idempotency
-from api.service.admission import Caller, limit_headers, require_quota, settle
+from api.service.admission import Caller, Seen, caller_headers, look_up, require_quota, settle
 from api.service.call import Call, Reply
 from api.service.engine_pool import Work
 from api.service.engine_work import consensus_body, judge_body
@@ -27,12 +27,12 @@ GONE: Json = {"retained": False, "reason": "The retained row has expired or was 
 NOT_RETAINED: Json = {"retained": False}
 
 
-async def judge(services: Services, call: Call, caller: Caller, body: Json) -> Reply:
+async def judge(services: Services, call: Call, caller: Caller | Seen, body: Json) -> Reply:
     """POST /v1/judge."""
     return await _answer(_Validation(services, call, caller, body, judge_body))
 
 
-async def consensus(services: Services, call: Call, caller: Caller, body: Json) -> Reply:
+async def consensus(services: Services, call: Call, caller: Caller | Seen, body: Json) -> Reply:
     """POST /v1/consensus."""
     return await _answer(_Validation(services, call, caller, body, consensus_body))
 
@@ -43,7 +43,7 @@ class _Validation:
 
     services: Services
     call: Call
-    caller: Caller
+    caller: Caller | Seen
     body: Json
     work: Work
 
@@ -61,7 +61,7 @@ class _Validation:
 
 async def _answer(validation: _Validation) -> Reply:
     services, call, caller = validation.services, validation.call, validation.caller
-    mark = idempotency.mark(services, call, caller.allowance.key.id, validation.body)
+    mark = idempotency.mark(services, call, caller.key_id, validation.body)
     if mark is not None:
         before = await services.database.read(records.find, mark, int(services.clock()))
         if before is not None:
@@ -75,7 +75,7 @@ async def _answer(validation: _Validation) -> Reply:
     )
     if charge.grant == "replayed":
         return await _replay(validation, Record("", charge.request_id, charge.retained_id), result)
-    headers = settle(services, call, charge)
+    headers = settle(services, call, caller, charge)
     return Reply(
         validation.response(result, call.request_id, _retention(validation, retained, charge)), headers=headers
     )
@@ -83,13 +83,15 @@ async def _answer(validation: _Validation) -> Reply:
 
 async def _replay(validation: _Validation, before: Record, result: Json) -> Reply:
     """The answer again: worked out anew, under the first answer's request id, not charged and counted nowhere."""
-    services, allowance = validation.services, validation.caller.allowance
+    services, caller = validation.services, validation.caller
+    if isinstance(caller, Seen):
+        caller = await look_up(services, caller.secret_hash)
     kept = NOT_RETAINED
     if before.retained_id is not None:
-        row = await services.database.read(retention.find, allowance.key.id, before.retained_id, int(services.clock()))
+        row = await services.database.read(retention.find, caller.key_id, before.retained_id, int(services.clock()))
         kept = GONE if row is None else _shown(row)
     headers = {
-        **limit_headers(services, allowance.free_used),
+        **caller_headers(services, caller),
         **idempotency.REPLAYED,
         "X-Request-Id": before.request_id,
     }
@@ -98,12 +100,13 @@ async def _replay(validation: _Validation, before: Record, result: Json) -> Repl
 
 def _retained(validation: _Validation, result: Json) -> Retained | None:
     """The row to keep, when the call asks for it and the key allows it. It holds the response as it will be sent."""
-    if not validation.body.get("retain") or not validation.caller.allowance.retains:
+    caller = validation.caller
+    if not validation.body.get("retain") or (isinstance(caller, Caller) and not caller.allowance.retains):
         return None
     services, now = validation.services, int(validation.services.clock())
     row = Retained(
         id=new_id("ret", services.random_bytes),
-        key_id=validation.caller.allowance.key.id,
+        key_id=caller.key_id,
         endpoint=validation.call.operation.id,
         created_at=now,
         expires_at=now + services.facts.retention_hours * 3_600,
