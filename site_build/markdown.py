@@ -98,6 +98,11 @@ def deeper(text: str, levels: int) -> str:
     )
 
 
+def tidy(text: str) -> str:
+    """The Markdown with one blank line where templates left several, and one line break at its end."""
+    return _outside_fences(text, lambda part: re.sub(r"\n{3,}", "\n\n", part)).strip("\n") + "\n"
+
+
 def inline(text: str) -> str:
     """A line of YAML prose as HTML: code in backticks and links, nothing else."""
     html = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(text.split()), quote=False))

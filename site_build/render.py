@@ -11,7 +11,7 @@ from markupsafe import Markup
 from site_build import machine, pictures
 from site_build.cache import Cache
 from site_build.faults import BuildFailed, Fault
-from site_build.markdown import Converted, Converter, absolute, deeper, inline, mirror
+from site_build.markdown import Converted, Converter, absolute, deeper, inline, mirror, tidy
 from site_build.model import Article, Output, Page, Site, Source
 from site_build.prose import Expander, fenced
 from site_build.reference import reference
@@ -150,9 +150,8 @@ class _Renderer:
 
     def _mirror(self, page: Page) -> str:
         name = f"{page.layout}.md" if f"{page.layout}.md" in self.site.templates else "page.md"
-        return self._template(
-            name, page.source, {"page": page, "body": self._clean(page), "minutes": self._minutes(page)}
-        )
+        context = {"page": page, "body": self._clean(page), "minutes": self._minutes(page)}
+        return tidy(self._template(name, page.source, context))
 
     def _clean(self, page: Page) -> str:
         """The page's Markdown as readers get it, without a title of its own."""
@@ -177,7 +176,8 @@ class _Renderer:
 
     def _text_file(self, route: str, template: str, context: Mapping[str, Any], linked: bool = False) -> None:
         source = self.site.templates.get(template, Source(template, ""))
-        text = self._template(template, source, context).strip("\n") + "\n"
+        text = self._template(template, source, context)
+        text = tidy(text) if template.endswith(".txt") else text.strip("\n") + "\n"
         if linked:
             text = absolute(text, self.site.base_url)
         suffix = template[template.rfind(".") :]
