@@ -7,7 +7,7 @@ from typing import Any
 from api.core import webhook_target
 from api.core.sealing import seal
 from api.problems import Fault
-from api.service.admission import Caller, caller_headers
+from api.service.admission import Caller, caller_headers, unknown_key
 from api.service.call import Call, Reply
 from api.service.invalid import invalid_request
 from api.service.services import Services
@@ -39,14 +39,15 @@ async def update_settings(services: Services, call: Call, caller: Caller, body: 
             seal(services.secret_key, SEAL_PURPOSE, secret, services.random_bytes) if secret else ""
         )
     saved = await services.database.write(_change, caller.key_id, change)
+    if saved is None:
+        raise unknown_key("The key was deleted meanwhile.")
     shown = _show(saved) | ({"alert_webhook_secret": secret} if secret else {})
     return Reply(shown, headers=caller_headers(services, caller))
 
 
-async def _change(tx: Tx, key_id: str, change: dict[str, Any]) -> Settings:
+async def _change(tx: Tx, key_id: str, change: dict[str, Any]) -> Settings | None:
     changed = replace(await settings.read(tx, key_id), **change)
-    await settings.save(tx, key_id, changed)
-    return changed
+    return changed if await settings.save(tx, key_id, changed) else None
 
 
 def _show(found: Settings) -> dict[str, Any]:

@@ -83,10 +83,10 @@ async def _answer(validation: _Validation) -> Reply:
 
 async def _replay(validation: _Validation, before: Record, result: Json) -> Reply:
     """The answer again: worked out anew, under the first answer's request id, not charged and counted nowhere."""
-    services, caller = validation.services, validation.caller
-    if isinstance(caller, Seen):
-        caller = await look_up(services, caller.secret_hash)
-    kept = NOT_RETAINED
+    services = validation.services
+    # No charge reads the key again here, and it may have been deleted while the work ran.
+    caller = await look_up(services, validation.caller.secret_hash)
+    kept = OFF if validation.body.get("retain") else NOT_RETAINED
     if before.retained_id is not None:
         row = await services.database.read(retention.find, caller.key_id, before.retained_id, int(services.clock()))
         kept = GONE if row is None else _shown(row)

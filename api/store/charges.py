@@ -85,7 +85,8 @@ class _Batch:
         if before is not None and call.mark is not None:
             grant: Grant = "replayed" if before.body_hash == call.mark.body_hash else "conflict"
             return Charge(grant, account.free_used, account.credits, before.request_id, before.retained_id)
-        grant = self.reserved.pop(call.reservation or "", None) or account.take(self.free_limit)
+        paid = self.reserved.pop(call.reservation, None) if call.reservation is not None else None
+        grant = paid or account.take(self.free_limit)
         if grant == "refused":
             return Charge(grant, account.free_used, account.credits)
         return self._granted(account, call, grant)

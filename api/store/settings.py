@@ -22,9 +22,9 @@ async def read(tx: Tx, key_id: str) -> Settings:
     return Settings(row["retention_days"], row["alert_webhook_url"], row["alert_webhook_secret"])
 
 
-async def save(tx: Tx, key_id: str, settings: Settings) -> None:
-    """Replaces the key's settings. Nothing happens when the key is gone."""
-    await tx.run(
+async def save(tx: Tx, key_id: str, settings: Settings) -> bool:
+    """Replaces the key's settings; False when the key is gone."""
+    saved = await tx.run(
         """INSERT INTO settings (key_id, retention_days, alert_webhook_url, alert_webhook_secret)
         SELECT k.id, :retention_days, :url, :secret FROM keys k WHERE k.id = :key_id
         ON CONFLICT (key_id) DO UPDATE SET retention_days = excluded.retention_days,
@@ -34,3 +34,4 @@ async def save(tx: Tx, key_id: str, settings: Settings) -> None:
         url=settings.alert_webhook_url,
         secret=settings.alert_webhook_secret,
     )
+    return saved > 0
