@@ -59,11 +59,10 @@ class SqliteTx:
         self._connection = connection
 
     async def run(self, sql: str, **args: Any) -> int:
+        # The cursor of a statement without rows is done; closing it would be a second trip to the thread.
         cursor = await self._connection.execute(sql, args)
-        changed = cursor.rowcount
-        await cursor.close()
         # -1 for what changes no rows by its nature, such as CREATE TABLE.
-        return max(0, changed)
+        return max(0, cursor.rowcount)
 
     async def one(self, sql: str, **args: Any) -> Row | None:
         rows = await self.all(sql, **args)
