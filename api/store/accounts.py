@@ -1,9 +1,10 @@
 """What keys have left: free calls of a day, then credits. Read and written for many keys at once."""
 
-import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+import orjson
 
 from api.store.database import Tx
 
@@ -55,7 +56,7 @@ async def read(tx: Tx, hashes: Collection[str], day: str) -> dict[str, Account]:
         JOIN keys k ON k.secret_hash = r.hash
         LEFT JOIN daily_use u ON u.key_id = k.id AND u.day = :day
         LEFT JOIN settings s ON s.key_id = k.id""",
-        rows=json.dumps([{"hash": secret_hash} for secret_hash in dict.fromkeys(hashes)]),
+        rows=orjson.dumps([{"hash": secret_hash} for secret_hash in dict.fromkeys(hashes)]).decode(),
         day=day,
     )
     return {
@@ -70,7 +71,7 @@ async def write_use(tx: Tx, accounts: Iterable[Account], day: str) -> None:
     used = [account for account in accounts if any(getattr(account, name) for name in counts)]
     if not used:
         return
-    rows = json.dumps([{name: getattr(account, name) for name in ("key_id", *counts)} for account in used])
+    rows = orjson.dumps([{name: getattr(account, name) for name in ("key_id", *counts)} for account in used]).decode()
     columns = tx.table(key_id="TEXT", free="BIGINT", credit="BIGINT", judge="BIGINT", consensus="BIGINT")
     added = ", ".join(f"{name} = daily_use.{name} + excluded.{name}" for name in counts)
     await tx.run(

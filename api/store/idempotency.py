@@ -3,9 +3,10 @@
 `caller` is a key's id, or a keyed hash of a payer or client address. `token` and `body_hash` are keyed hashes too.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import orjson
 
 from api.store.database import Row, Tx
 
@@ -50,7 +51,7 @@ async def find_all(tx: Tx, marks: Sequence[Mark], now: int) -> dict[tuple[str, s
         f"""SELECT i.caller, i.token, i.body_hash, i.request_id, i.retained_id
         FROM {tx.table(caller="TEXT", token="TEXT")} r
         JOIN idempotency i ON i.caller = r.caller AND i.token = r.token AND i.expires_at > :now""",
-        rows=json.dumps([{"caller": mark.caller, "token": mark.token} for mark in marks]),
+        rows=orjson.dumps([{"caller": mark.caller, "token": mark.token} for mark in marks]).decode(),
         now=now,
     )
     return {(row["caller"], row["token"]): _record(row) for row in rows}
@@ -76,7 +77,7 @@ async def add_all(tx: Tx, records: Sequence[tuple[Mark, Record]], now: int) -> N
         SELECT caller, token, body_hash, request_id, retained_id, :expires_at FROM {columns} r WHERE true
         ON CONFLICT (caller, token) DO UPDATE SET body_hash = excluded.body_hash, request_id = excluded.request_id,
             retained_id = excluded.retained_id, expires_at = excluded.expires_at""",
-        rows=json.dumps(rows),
+        rows=orjson.dumps(rows).decode(),
         expires_at=now + LIFETIME_S,
     )
 

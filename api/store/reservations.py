@@ -4,9 +4,10 @@ A reservation takes a free call or a credit at once. `charges.record` finishes i
 took, and `release_expired` does so for those whose process died.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import orjson
 
 from api.core.times import utc_day
 from api.store import accounts
@@ -47,7 +48,7 @@ async def reserve(tx: Tx, wanted: Sequence[Wanted], now: int, free_limit: int) -
         await tx.run(
             f"""INSERT INTO reservations (id, key_id, day, is_free, expires_at)
             SELECT id, key_id, :day, is_free, expires_at FROM {columns} r WHERE true""",
-            rows=json.dumps(rows),
+            rows=orjson.dumps(rows).decode(),
             day=day,
         )
     return grants
@@ -99,4 +100,4 @@ async def _give_back(tx: Tx, row: Row) -> None:
 
 
 def _json(ids: Sequence[str]) -> str:
-    return json.dumps([{"id": one} for one in ids])
+    return orjson.dumps([{"id": one} for one in ids]).decode()

@@ -1,8 +1,9 @@
 """Content that a key asked to keep: for 24 hours, then gone, also for readers before the job has removed it."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import orjson
 
 from api.store.database import Row, Tx
 
@@ -40,7 +41,7 @@ async def add_all(tx: Tx, rows: Sequence[Retained]) -> None:
     await tx.run(
         f"""INSERT INTO retained (id, key_id, endpoint, created_at, expires_at, request, response)
         SELECT id, key_id, endpoint, created_at, expires_at, request, response FROM {columns} r WHERE true""",
-        rows=json.dumps(
+        rows=orjson.dumps(
             [
                 {
                     "id": row.id,
@@ -53,7 +54,7 @@ async def add_all(tx: Tx, rows: Sequence[Retained]) -> None:
                 }
                 for row in rows
             ]
-        ),
+        ).decode(),
     )
 
 
