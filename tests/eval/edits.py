@@ -97,7 +97,9 @@ def _harmless(sentence: str, found: list[str], rng: random.Random) -> Iterator[t
     yield "verbatim", sentence
     other = rng.choice(found)
     if other != sentence:
-        joined = rng.choice((f"{sentence} {other}", f"{sentence[:-1]}; {other}", f"{sentence[:-1]}, and {_lowered(other)}"))
+        joined = rng.choice(
+            (f"{sentence} {other}", f"{sentence[:-1]}; {other}", f"{sentence[:-1]}, and {_lowered(other)}")
+        )
         yield "merged", joined
     for match in _NUMBER.finditer(sentence):
         digits = match[0].replace(",", "")
@@ -127,8 +129,11 @@ def _harmful(sentence: str, document: str, others: list[str], rng: random.Random
     names = [name for name in _NAME.finditer(sentence) if name[0] not in _MONTHS]
     if names:
         match = rng.choice(names)
-        yield "new_entity", _put(sentence, match, rng.choice(_STRANGERS))
-        known = sorted({name for name in _NAME.findall(document) if name not in sentence and name not in _MONTHS})
+        strangers = [name for name in _STRANGERS if name not in document]
+        yield "new_entity", _put(sentence, match, rng.choice(strangers))
+        known = sorted(
+            {name for name in _NAME.findall(document) if name.lower() not in sentence.lower() and name not in _MONTHS}
+        )
         if known:
             yield "swap", _put(sentence, match, rng.choice(known))
     words = [word for word in re.finditer(r"\b[a-z]{4,}\b", sentence) if word[0] in _OPPOSITES]
@@ -143,7 +148,9 @@ def _put(sentence: str, match: re.Match[str], text: str) -> str:
 
 def _lowered(sentence: str) -> str:
     first = sentence.split(" ", 1)[0]
-    return sentence[0].lower() + sentence[1:] if first in ("The", "It", "A", "In", "Its", "She", "No", "One") else sentence
+    return (
+        sentence[0].lower() + sentence[1:] if first in ("The", "It", "A", "In", "Its", "She", "No", "One") else sentence
+    )
 
 
 def _in_date(sentence: str, match: re.Match[str]) -> bool:

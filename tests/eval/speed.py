@@ -78,7 +78,7 @@ def largest() -> list[Case]:
     }
     cases = []
     for name, text in kinds.items():
-        rest = text[_OUTPUT:_TOTAL - 25_000]
+        rest = text[_OUTPUT : _TOTAL - 25_000]
         items = [rest[at : at + _ITEM] for at in range(0, len(rest), _ITEM)]
         criteria = [text[at : at + 500] for at in range(0, 25_000, 500)]
         cases.append(Case(f"largest: {name}", "", text[:_OUTPUT], items, criteria))

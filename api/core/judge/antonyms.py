@@ -48,7 +48,7 @@ northeast northeastern | southwest southwestern
 northwest northwestern | southeast southeastern
 left | right
 top upper | bottom lower
-inside interior internal indoor indoors | outside exterior external outdoor outdoors
+inside interior internal indoor indoors inner inward | outside exterior external outdoor outdoors outer outward
 front | back rear
 domestic national | foreign international
 public publicly | private privately

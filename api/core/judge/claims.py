@@ -24,7 +24,9 @@ _LONGEST_PREAMBLE: Final = 160
 #: Signs of a tool call in JSON: its tool's name and ids are no statements.
 _TOOL_CALL: Final = ('"arguments"', '"parameters"', '"tool_calls"', '"tool_input"')
 #: "Launch site: Cape Canaveral" and "Launch site | Cape Canaveral |": a label of up to four words and its value.
-_LABEL: Final = re.compile(r"\*{0,2}([^\W\d_][\w'-]{0,30}(?: [\w'()/-]{1,30}){0,3})\*{0,2}(?:\s?:\*{0,2}\s+|\s*\|\s*)(?=[^\s|])")
+_LABEL: Final = re.compile(
+    r"\*{0,2}([^\W\d_][\w'-]{0,30}(?: [\w'()/-]{1,30}){0,3})\*{0,2}(?:\s?:\*{0,2}\s+|\s*\|\s*)(?=[^\s|])"
+)
 
 
 @dataclass(frozen=True, slots=True)

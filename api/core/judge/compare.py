@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from api.core.judge.facts import AT_LEAST, AT_MOST, EXACT, NEAR, Number
-from api.core.judge.lexicon import UNITS
+from api.core.judge.lexicon import MONEY, UNITS
 from api.core.judge.numerals import Numeral, is_year, tidy
 
 #: "about 4.2 million" may be this far off.
@@ -26,8 +26,10 @@ def same_number(claim: Number, other: Number) -> bool:
     if "clock" in (claim.unit, other.unit) and claim.unit != other.unit:
         return False
     if one and one == two and claim.unit != other.unit:
-        factor, base = UNITS[claim.unit][1], UNITS[other.unit][1]
-        return tidy(claim.value * factor) == tidy(other.value * base)
+        if one == MONEY:
+            return False
+        known = tidy(other.value * UNITS[other.unit][1] / UNITS[claim.unit][1])
+        return _same_value(claim.value, known, claim, other)
     return any(_same_value(value, known, claim, other) for value in claim.readings for known in other.readings)
 
 

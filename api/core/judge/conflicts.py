@@ -114,7 +114,7 @@ def _differs(number: Number, rival: Number) -> str:
 
 
 def _shown(number: Number, rival: Number) -> list[tuple[Number, str]]:
-    units = number.value == rival.value
+    units = number.shown == rival.shown
     return [(n, f"{n.shown} {n.unit}" if units and n.unit else n.shown) for n in (number, rival)]
 
 
@@ -163,11 +163,8 @@ def _names(
 
 
 def _polarity(text: str, parsed: Parsed, alignment: Alignment, sentence: Sentence, faults: Faults) -> None:
-    """Opposites and negations. An opposite under a negation ("not open" for "closed") says the same thing."""
+    """Opposites and negations."""
     opposed = opposites(parsed, sentence.parsed, text, sentence.text) if alignment.best >= OPPOSITE_FROM else []
     if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM:
-        negated = turned(alignment.content, parsed.negated, sentence.parsed, text)
-        if bool(negated) != bool(opposed):
-            faults.hard += negated or opposed
-    else:
-        faults.hard += opposed
+        faults.hard += turned(alignment.content, parsed.negated, sentence.parsed, text)
+    faults.hard += opposed

@@ -54,7 +54,11 @@ def check_criterion(criterion: str, output: Output) -> CriterionFinding:
     best = alternatives[scores.index(score)]
     if score >= MET_FROM:
         return CriterionFinding(criterion, True, f"the output has {quote(without_verbs(best))}", round(score, 4))
-    why = f"the output contradicts {quote(best)}" if contradicted(best, output) else f"the output lacks {lacking(best, output)}"
+    why = (
+        f"the output contradicts {quote(best)}"
+        if contradicted(best, output)
+        else f"the output lacks {lacking(best, output)}"
+    )
     return CriterionFinding(criterion, False, why, round(score, 4))
 
 
@@ -77,7 +81,12 @@ def _exact(criterion: str, form: str, value: str, output: Output) -> CriterionFi
         limit, count = _integer(value), _count_words(output.text)
         if limit is None:
             return _finding(criterion, False, f"{quote(value)} is not a number of words", broken=False)
-        return _finding(criterion, count <= limit, f"the output has {count} {'word' if count == 1 else 'words'}", broken=count > limit)
+        return _finding(
+            criterion,
+            count <= limit,
+            f"the output has {count} {'word' if count == 1 else 'words'}",
+            broken=count > limit,
+        )
     return _number(criterion, value, output)
 
 
@@ -133,16 +142,7 @@ def _forbidden(text: str) -> str | None:
     for opening in PROHIBITIONS:
         if rest.startswith(opening + " "):
             words = text[len(lead) + len(opening) :].split()
-            while words and fold(words[0]) in CRITERION_VERBS | {
-                "any",
-                "the",
-                "a",
-                "an",
-                "of",
-                "use",
-                "reveal",
-                "that",
-            }:
+            while len(words) > 1 and fold(words[0]) in _FILLERS:
                 words.pop(0)
             return " ".join(words).rstrip(".") or None
     return None

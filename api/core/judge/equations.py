@@ -101,7 +101,8 @@ def _agrees(result: Fraction, stated: Fraction, written: str) -> bool:
     step = Fraction(1, 10**decimals) * (Fraction(1, 100) if "%" in written else 1)
     if result.denominator == 1 or (not decimals and "%" not in written and abs(result) < 10 and result.denominator < 3):
         return False
-    return abs(result - stated) < step
+    cut = abs(result) - abs(stated)
+    return abs(result - stated) <= step / 2 or (0 <= cut < step and result * stated >= 0)
 
 
 def _value(side: str) -> Fraction | None:

@@ -43,12 +43,13 @@ class Number(NamedTuple):
 class Name(NamedTuple):
     """A capitalised word (or a URL): its stem, how it was written, and its place among the content stems.
 
-    `opening`: it opens the sentence, so that its capital proves nothing.
+    `nth`: its place among all tokens. `opening`: it opens the sentence, so that its capital proves nothing.
     """
 
     stem: str
     shown: str
     at: int
+    nth: int
     opening: bool = False
 
 

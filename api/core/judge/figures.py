@@ -6,10 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import Final
 
-from api.core.judge.compare import same_number
+from api.core.judge.compare import dimension, same_number
 from api.core.judge.facts import Number
 from api.core.judge.lexicon import UNITS
-from api.core.judge.numerals import tidy
 
 #: Numbers near the wanted one that are compared one by one.
 _MOST_COMPARED: Final = 100
@@ -23,7 +22,10 @@ class Figures:
         self._numbers = sorted(different.values(), key=lambda n: (n.value, n.unit, n.bound))
         self._values = [number.value for number in self._numbers]
         self._exact: dict[float, list[Number]] = {}
-        self._measures = {_measure(number): number for number in self._numbers if number.unit in UNITS}
+        self._measures: dict[str, list[Number]] = {}
+        for number in self._numbers:
+            if number.unit in UNITS:
+                self._measures.setdefault(dimension(number.unit), []).append(number)
         for number in self._numbers:
             for reading in number.readings:
                 self._exact.setdefault(reading, []).append(number)
@@ -34,8 +36,10 @@ class Figures:
             for number in self._exact.get(reading, ())[:_MOST_COMPARED]:
                 if same_number(claim, number):
                     return number
-        if claim.unit in UNITS and _measure(claim) in self._measures:
-            return self._measures[_measure(claim)]
+        if claim.unit in UNITS:
+            for number in self._measures.get(dimension(claim.unit), ())[:_MOST_COMPARED]:
+                if same_number(claim, number):
+                    return number
         reach = 0.6 * abs(claim.value) + 1
         first = bisect_left(self._values, claim.value - reach)
         last = bisect_right(self._values, claim.value + reach)
@@ -43,8 +47,3 @@ class Figures:
         nearest = self._numbers[max(first, middle - _MOST_COMPARED) : min(last, middle + _MOST_COMPARED)]
         fitting = [number for number in nearest if same_number(claim, number)]
         return min(fitting, key=lambda number: abs(number.value - claim.value), default=None)
-
-
-def _measure(number: Number) -> tuple[str, float]:
-    dimension, factor = UNITS[number.unit]
-    return dimension, tidy(number.value * factor)

@@ -113,6 +113,8 @@ CURRENCIES: Final[dict[str, str]] = {
     "euros": "eur", "yen": "jpy", "rupee": "inr", "rupees": "inr",
 }  # fmt: skip
 
+#: The dimension of currencies. Amounts in two currencies are never equal here: there is no rate.
+MONEY: Final = "money"
 #: unit word -> (dimension, size in the dimension's base unit). Units of one dimension can contradict each other.
 UNITS: Final[dict[str, tuple[str, float]]] = {
     **dict.fromkeys("mm millimetre millimetres millimeter millimeters".split(), ("length", 0.001)),
@@ -148,7 +150,7 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     **dict.fromkeys("celsius".split(), ("celsius", 1.0)),
     **dict.fromkeys("fahrenheit".split(), ("fahrenheit", 1.0)),
     **dict.fromkeys("% percent percentage pct ٪".split(), ("share", 0.01)),
-    **{word: (f"money in {code}", 1.0) for word, code in CURRENCIES.items()},
+    **dict.fromkeys(CURRENCIES, (MONEY, 1.0)),
 }
 
 #: Different spellings of one word, as stems would keep them apart. Read before stemming.

@@ -23,7 +23,7 @@ def parse(text: str) -> Parsed:
         if kind == CONTENT:
             if word[3]:
                 opening = index == 0 and word[3] == 1 and not _followed_by_name(tokens)
-                names.append(Name(word[2], token, len(content), opening))
+                names.append(Name(word[2], token, len(content), index, opening))
             content.append(word[2])
             if word[7]:
                 negated.append(len(content))
@@ -39,7 +39,7 @@ def parse(text: str) -> Parsed:
             else:
                 content.extend(run[i : i + 2] for i in range(len(run) - 1))
         elif kind == LITERAL:
-            names.append(Name(word[2], token, len(content)))
+            names.append(Name(word[2], token, len(content), index))
             content.append(word[2])
         else:
             if word[6]:

@@ -97,10 +97,11 @@ def recall(phrase: str, output: Output) -> float:
     plain = squeeze(phrase).strip(" .\"'")
     if plain and stands_in(plain, output.squeezed):
         return 1.0
-    parsed = parse(without_verbs(phrase))
+    asked = without_verbs(phrase)
+    parsed = parse(asked)
     if not parsed.content:
         return 1.0 if plain in output.squeezed else 0.0
-    weights = _weights(parsed, output)
+    weights = _weights(parsed, output, capital_counts=asked != phrase)
     present = _numbers_present(parsed, output)
     hit = sum(weight * max(present.get(word, 0.0), output.presence(word)) for word, weight in weights.items())
     share = hit / sum(weights.values())
@@ -109,8 +110,8 @@ def recall(phrase: str, output: Output) -> float:
     return min(share, _CONTRADICTED) if _contradicts(parsed, output) else share
 
 
-def _weights(parsed: Parsed, output: Output) -> dict[str, float]:
-    names = {name.stem for name in parsed.names if not name.opening or len(parsed.names) > 1}
+def _weights(parsed: Parsed, output: Output, *, capital_counts: bool) -> dict[str, float]:
+    names = {name.stem for name in parsed.names if not name.opening or capital_counts or len(parsed.names) > 1}
     given = output.given
     some_new = any(stem not in given for stem in parsed.content)
     weights: dict[str, float] = {}

@@ -15,9 +15,13 @@ _SHORTEST_TURNED: Final = 4
 
 
 def opposites(claim: Parsed, other: Parsed, text: str, other_text: str) -> list[str]:
-    """Words of the claim whose opposite stands in the other sentence instead; both quoted as their texts write them."""
+    """Words of the claim whose opposite stands in the other sentence instead; both quoted as their texts write them.
+
+    An opposite under a negation ("not open" for "closed") says the same thing.
+    """
     mine, theirs = [*claim.content, *claim.polar], [*other.content, *other.polar]
     my_words, their_words = set(mine), set(theirs)
+    denied, their_denied = odd(claim.content, claim.negated), odd(other.content, other.negated)
     found: list[str] = []
     for word in dict.fromkeys(mine):
         against = OPPOSITES.get(word)
@@ -25,7 +29,7 @@ def opposites(claim: Parsed, other: Parsed, text: str, other_text: str) -> list[
             opposite = "" if word in their_words else _prefixed(word, their_words, my_words)
         else:
             opposite = _instead(word, against, mine, theirs, their_words)
-        if opposite:
+        if opposite and (word in denied) == (opposite in their_denied):
             found.append(f"{written(word, text)} is the opposite of {written(opposite, other_text)}")
     return found
 
@@ -69,12 +73,21 @@ def turned(content: Sequence[str], negated: Sequence[int], other: Parsed, text: 
     mine, theirs = governed(content, negated), governed(other.content, other.negated)
     found: list[str] = []
     for word, count in mine.items():
+        if any(opposite in other.content for opposite in OPPOSITES.get(word, ())):
+            continue
         if count % 2 and not theirs.get(word, 0) % 2 and (word in other.content or not theirs):
             found.append(f'the claim negates "{written(word, text)}", the evidence does not')
     for word, count in theirs.items():
+        if any(opposite in content for opposite in OPPOSITES.get(word, ())):
+            continue
         if count % 2 and not mine.get(word, 0) % 2 and word in content and len(mine) < len(theirs):
             found.append(f'the evidence negates "{written(word, text)}", the claim does not')
     return found
+
+
+def odd(content: Sequence[str], negated: Sequence[int]) -> frozenset[str]:
+    """The stems that an odd number of negations governs."""
+    return frozenset(word for word, count in governed(content, negated).items() if count % 2)
 
 
 def governed(content: Sequence[str], negated: Sequence[int]) -> dict[str, int]:

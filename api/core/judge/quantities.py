@@ -80,7 +80,7 @@ def _month(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
     if sure:
         _add_date(parsed, date(None, month, None), tokens[index])
     elif word.folded != "may":
-        parsed.names.append(Name(word.stem, tokens[index], len(parsed.content), index == 0))
+        parsed.names.append(Name(word.stem, tokens[index], len(parsed.content), index, index == 0))
         parsed.content.append(word.stem)
     return index + 1
 
@@ -162,7 +162,7 @@ def _plain(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
 def _numeral(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
     numeral = word.numeral
     if numeral is None or numeral.kind == "literal":
-        parsed.names.append(Name(f"#{word.folded}", tokens[index], len(parsed.content)))
+        parsed.names.append(Name(f"#{word.folded}", tokens[index], len(parsed.content), index))
         parsed.content.append(f"#{word.folded}")
         return index + 1
     if numeral.kind == "date":

@@ -7,7 +7,7 @@ from typing import Final
 
 from api.core.judge.facts import Parsed
 from api.core.judge.index import Evidence
-from api.core.judge.polarity import governed
+from api.core.judge.polarity import odd
 
 #: An evidence item of at most this many content stems can be a reference answer.
 LONGEST: Final = 6
@@ -24,7 +24,7 @@ class References:
     def in_claim(self, parsed: Parsed) -> bool:
         """Whether the claim has one of the answers, and does not negate it."""
         stems = set(parsed.content)
-        denied = {word for word, count in governed(parsed.content, parsed.negated).items() if count % 2}
+        denied = odd(parsed.content, parsed.negated)
         return any(answer <= stems and answer.isdisjoint(denied) for answer in self.answers)
 
     def loose(self, parsed: Parsed) -> list[str]:

@@ -13,7 +13,7 @@ from api.core.judge.claims import Claim
 from api.core.judge.facts import Number, Parsed
 from api.core.judge.lexicon import CONTRAST, COPULAS
 from api.core.judge.numerals import is_year
-from api.core.judge.polarity import governed
+from api.core.judge.polarity import odd
 from api.core.judge.reasons import self_contradiction
 from api.core.judge.words import look_up, tokenise
 
@@ -69,8 +69,7 @@ def _contrasted(text: str) -> bool:
 
 
 def _opposed(one: Parsed, other: Parsed) -> bool:
-    mine, theirs = governed(one.content, one.negated), governed(other.content, other.negated)
-    return {word for word, count in mine.items() if count % 2} != {word for word, count in theirs.items() if count % 2}
+    return odd(one.content, one.negated) != odd(other.content, other.negated)
 
 
 def _reason(output: str, one: Claim, other: Claim, what: str) -> str:

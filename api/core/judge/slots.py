@@ -44,8 +44,8 @@ def best_rival(claim: Sequence[str], at: int, other: Sequence[str], rivals: Sequ
 
 def full_name(names: Sequence[Name], name: Name) -> str:
     """The whole name that `name` is a word of, as written: Cape Canaveral for Cape."""
-    by_place = {one.at: one for one in names}
-    first = last = name.at
+    by_place = {one.nth: one for one in names}
+    first = last = name.nth
     while first - 1 in by_place:
         first -= 1
     while last + 1 in by_place:

@@ -104,7 +104,9 @@ def _retries(found: Findings) -> list[str]:
     if tail:
         spoken.append(reasons.truncated(tail))
     spoken += [reasons.criterion(one) for one in found.criteria if not one.met and not one.violated]
-    weak = [] if declined else [one.finding for one in found.checked if one.finding.status in ("partial", "unsupported")]
+    weak = (
+        [] if declined else [one.finding for one in found.checked if one.finding.status in ("partial", "unsupported")]
+    )
     weak.sort(key=lambda claim: (claim.status != "unsupported", claim.start))
     spoken += reasons.limited(
         [reasons.unsupported(claim, found.evidence) for claim in weak], "claims without full support"

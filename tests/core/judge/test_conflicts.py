@@ -1,0 +1,101 @@
+import pytest
+
+from api.core.judge.align import align
+from api.core.judge.conflicts import Faults, find_faults
+from api.core.judge.index import Evidence
+from api.core.judge.parse import parse
+from api.core.judge.slots import best_rival, full_name
+
+
+def faults(claim: str, *evidence: str, derived: frozenset[float] = frozenset()) -> Faults:
+    index = Evidence(evidence)
+    parsed = parse(claim)
+    return find_faults(claim, parsed, align(parsed, index), index, derived)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "conflict"),
+    [
+        ("The crew size was 5.", "The crew size was 4.", "5 is not 4"),
+        ("The crew size was five.", "The crew size was 4.", "five is not 4"),
+        ("It has 9 rooms and 3 doors.", "It has 4 rooms and 3 doors.", "9 is not 4"),
+        ("The wall is 640 miles long.", "The wall is 640 km long.", "640 miles is not 640 km"),
+        ("The fine was €40.", "The fine was $40.", "€40 is not $40"),
+        ("Over 50 people sailed.", "Only 12 people sailed.", "at least 50 is not 12"),
+        ("It launched on March 2, 2024.", "It launched on 2024-03-01.", "March 2 2024 is not 2024-03-01"),
+        ("It opens at 9:30 each day.", "It opens at 9:00 each day.", "9:30 is not 9:00"),
+        ("The ship left Oslo in fog.", "The ship left Bergen in fog.", "Oslo is not Bergen"),
+        ("The red ship left Upper Oslo in fog.", "The red ship left Mount Bergen in fog.", "Upper Oslo is not Mount Bergen"),
+        ("The door was closed at night.", "The door was open at night.", "closed is the opposite of open"),
+        ("Prices rose in spring.", "Prices fell in spring.", "rose is the opposite of fell"),
+        ("The bridge is unsafe now.", "The bridge is safe now.", "unsafe is the opposite of safe"),
+        ("The wet season ends in May and ends in June.", "The wet season begins in May and ends in June.",
+         "ends is the opposite of begins"),
+        ("The door is not open.", "The door is open.", 'the claim negates "open", the evidence does not'),
+        ("The door is open.", "The door is not open.", 'the evidence negates "open", the claim does not'),
+        ("Every crew on the long voyage had 4 members.", "Every crew on the long voyage had one member.", "4 is not one"),
+        ("Every crew on the long voyage had one member.", "Every crew on the long voyage had 4 members.", "one is not 4"),
+    ],
+)  # fmt: skip
+def test_hard(claim: str, evidence: str, conflict: str) -> None:
+    assert conflict in faults(claim, evidence).hard
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("The crew size was four.", "The crew size was 4."),
+        ("About 1,000 trees fell.", "About 1000 trees fell."),
+        ("It launched in March 2024.", "It launched on 2024-03-01."),
+        ("It launched in 2024.", "It launched on 2024-03-01."),
+        ("The door is not closed today.", "The door is open today."),
+        ("The crew sailed.", "The crew sailed, but did not land."),
+        ("The crew sailed on time.", "Nobody failed. The crew sailed on time."),
+        ("One day the crew sailed.", "The crew of 4 sailed."),
+        ("The crew was not small.", "The crew was not small."),
+    ],
+)
+def test_no_conflict(claim: str, evidence: str) -> None:
+    assert faults(claim, evidence).hard == []
+
+
+def test_a_number_found_nowhere_and_with_no_rival_is_soft() -> None:
+    found = faults("The crew of 9 sailed north.", "The crew sailed north.")
+    assert (found.hard, found.soft) == ([], ["9"])
+
+
+def test_a_number_of_another_kind_is_no_rival() -> None:
+    assert faults("The crew of the ship paid $40.", "The crew of the ship waited 3 weeks.").hard == []
+
+
+def test_a_number_that_stands_elsewhere_conflicts_only_with_a_near_copy() -> None:
+    evidence = ("The red ship from Oslo had 4 masts.", "The blue ship had 3 masts.")
+    assert faults("The red ship from Oslo had 3 masts.", *evidence).hard == ["3 is not 4"]
+    assert faults("Ships with 3 masts were seen.", *evidence).hard == []
+
+
+def test_a_name_that_stands_elsewhere_conflicts_only_with_a_near_copy() -> None:
+    evidence = ("The red ship left Oslo in thick fog.", "The blue ship left Bergen.")
+    assert faults("The red ship left Bergen in thick fog.", *evidence).hard == ["Bergen is not Oslo"]
+    assert faults("A ship came from Bergen.", *evidence).hard == []
+
+
+def test_a_result_of_the_output_itself_needs_no_evidence() -> None:
+    claim, evidence = "The crew of 9 sailed.", "The crew of 3 sailed."
+    assert faults(claim, evidence).hard == ["9 is not 3"]
+    assert faults(claim, evidence, derived=frozenset((9.0,))).hard == []
+
+
+def test_without_any_sentence_in_common_all_facts_are_soft() -> None:
+    assert faults("Bananas cost 5 in Peru.", "The crew sailed.").soft == ["5", "Peru"]
+
+
+def test_the_rival_is_the_one_with_the_same_neighbours() -> None:
+    claim, other = parse("9 rooms"), parse("3 doors and 4 rooms")
+    rival, common = best_rival(claim.content, 0, other.content, other.numbers)
+    assert (rival.value, common) == (4.0, 1)
+
+
+def test_a_full_name_is_all_its_words() -> None:
+    names = parse("He met Ada King Lovelace and Byron.").names
+    assert full_name(names, names[1]) == "Ada King Lovelace"
