@@ -24,7 +24,7 @@ def check(site: Site, outputs: Mapping[str, Output]) -> list[Fault]:
     pages = {route: output.body.decode() for route, output in outputs.items() if output.type.startswith("text/html")}
     tags = {route: _TAG.findall(html) for route, html in pages.items()}
     ids = {route: {id for tag in found for id in _ID.findall(tag)} for route, found in tags.items()}
-    faults = list(example_faults(site))
+    faults = example_faults(site)
     for route, html in pages.items():
         output = outputs[route]
         links = dict.fromkeys(_unescaped(link) for tag in tags[route] for link in _LINK.findall(tag))

@@ -6,80 +6,92 @@ from typing import Any
 import jsonschema_rs
 import yaml
 
-from api.contract import DIALECT, BodySchema, Contract
+from api.contract import DIALECT, BodySchema
 from api.openapi import example_problem
 from site_build.examples import fits, success
 from site_build.faults import Fault
-from site_build.model import Site, Source
+from site_build.model import Site
+
+_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_NOT_SCHEMAS = frozenset({"examples", "example", "default", "enum", "const"})
 
 
-def example_faults(site: Site) -> Iterator[Fault]:
-    """Each example of the contract against its own schema: bodies, answers, headers, and values inside schemas."""
-    contract, source = site.contract, site.data[0]
-    for operation in contract.operations.values():
-        at = ["paths", operation.path, operation.method.lower()]
-        if operation.body:
-            path = [*at, "requestBody", "content", "application/json"]
-            yield from _example(contract, source, operation.body.schema, operation.example, [*path, "example"])
-        status, response = success(operation)
-        media = response.get("content", {}).get("application/json", {})
-        path = [*at, "responses", status, "content", "application/json"]
-        value = site.results.get(operation.id, media.get("example"))
-        if "schema" in media and value is not None:
-            yield from _example(contract, source, media["schema"], value, [*path, "example"])
-        elif "schema" in media and not operation.operator and fits(operation):
-            yield _at(source, path, f"{operation.id} has no example of its {status} answer")
-    components = contract.document["components"]
-    for name, parameter in components.get("parameters", {}).items():
-        yield from _inside(contract, source, parameter["schema"], ["components", "parameters", name, "schema"])
-    for name, header in components.get("headers", {}).items():
-        yield from _inside(contract, source, header.get("schema", {}), ["components", "headers", name, "schema"])
-    for name, schema in components.get("schemas", {}).items():
-        yield from _inside(contract, source, schema, ["components", "schemas", name])
-    for code in site.problems.kinds:
-        problem = {"$ref": "#/components/schemas/Problem"}
-        yield from _example(
-            contract, source, problem, example_problem(code, site.problems), ["components", "schemas", "Problem"]
-        )
+def example_faults(site: Site) -> list[Fault]:
+    """What is wrong with the request and answer bodies, the problem documents, and the values inside schemas."""
+    return list(_Examples(site).faults())
 
 
-def _inside(contract: Contract, source: Source, schema: Any, path: list[Any]) -> Iterator[Fault]:
-    """Defaults and examples at any depth of a schema."""
-    if isinstance(schema, list):
-        for index, item in enumerate(schema):
-            yield from _inside(contract, source, item, [*path, index])
-    elif isinstance(schema, Mapping):
-        if path[-1] != "properties":
-            for value in [*schema.get("examples", ()), *([schema["default"]] if "default" in schema else [])]:
-                yield from _example(contract, source, schema, value, path)
-        for key, item in schema.items():
-            if key not in ("examples", "example", "default", "enum", "const"):
-                yield from _inside(contract, source, item, [*path, key])
+class _Examples:
+    def __init__(self, site: Site) -> None:
+        self.site, self.source = site, site.data[0]
+        self.components = site.contract.document["components"]
+        self.compiled: dict[str, BodySchema] = {}
 
+    def faults(self) -> Iterator[Fault]:
+        yield from self._operations()
+        for kind in ("parameters", "headers"):
+            for name, item in self.components.get(kind, {}).items():
+                yield from self._inside(item.get("schema", {}), ["components", kind, name, "schema"])
+        for name, schema in self.components.get("schemas", {}).items():
+            yield from self._inside(schema, ["components", "schemas", name])
+        for code in self.site.problems.kinds:
+            problem = example_problem(code, self.site.problems)
+            yield from self._check(_PROBLEM, problem, ["components", "schemas", "Problem"])
 
-def _example(contract: Contract, source: Source, schema: Any, value: Any, path: list[Any]) -> Iterator[Fault]:
-    whole = {"$schema": DIALECT, **schema, "components": contract.document["components"]}
-    validator = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
-    for wrong in BodySchema(schema, whole, validator, None).faults(value):
-        inside = [step.replace("~1", "/").replace("~0", "~") for step in wrong.path.split("/")[1:]]
-        yield _at(
-            source, [*path, *inside], f"the example does not fit its schema: {wrong.path or 'the body'} {wrong.message}"
-        )
+    def _operations(self) -> Iterator[Fault]:
+        for operation in self.site.contract.operations.values():
+            at = ["paths", operation.path, operation.method.lower()]
+            if operation.body:
+                path = [*at, "requestBody", "content", "application/json", "example"]
+                yield from self._check(operation.body.schema, operation.example, path)
+            status, response = success(operation)
+            media = response.get("content", {}).get("application/json", {})
+            path = [*at, "responses", status, "content", "application/json"]
+            value = self.site.results.get(operation.id, media.get("example"))
+            if "schema" in media and value is not None:
+                yield from self._check(media["schema"], value, [*path, "example"])
+            elif "schema" in media and not operation.operator and fits(operation):
+                yield self._fault(path, f"{operation.id} has no example of its {status} answer")
 
+    def _inside(self, schema: Any, path: list[Any]) -> Iterator[Fault]:
+        """Defaults and examples at any depth of a schema."""
+        if isinstance(schema, list):
+            for index, item in enumerate(schema):
+                yield from self._inside(item, [*path, index])
+        elif isinstance(schema, Mapping):
+            if path[-1] != "properties":  # there the keys are names of fields
+                for value in [*schema.get("examples", ()), *([schema["default"]] if "default" in schema else [])]:
+                    yield from self._check(schema, value, path)
+            for key, item in schema.items():
+                if key not in _NOT_SCHEMAS or path[-1] == "properties":
+                    yield from self._inside(item, [*path, key])
 
-def _at(source: Source, path: list[Any], message: str) -> Fault:
-    """The fault at the deepest part of `path` that stands in the YAML."""
-    node = yaml.compose(source.text, yaml.CSafeLoader)
-    mark = node.start_mark if node else None
-    for step in path:
-        if isinstance(node, yaml.MappingNode):
-            pair = next(((k, v) for k, v in node.value if k.value == str(step)), None)
-            if pair is None:
+    def _check(self, schema: Mapping[str, Any], value: Any, path: list[Any]) -> Iterator[Fault]:
+        key = repr(schema)
+        if key not in self.compiled:
+            whole = {"$schema": DIALECT, **schema, "components": self.components}
+            validator = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
+            self.compiled[key] = BodySchema(schema, whole, validator, None)
+        for wrong in self.compiled[key].faults(value):
+            inside = [step.replace("~1", "/").replace("~0", "~") for step in wrong.path.split("/")[1:]]
+            where = wrong.path or "the body"
+            yield self._fault([*path, *inside], f"the example does not fit its schema: {where} {wrong.message}")
+
+    def _fault(self, path: list[Any], message: str) -> Fault:
+        """The fault at the deepest part of `path` that stands in the YAML."""
+        node = yaml.compose(self.source.text, yaml.CSafeLoader)
+        if node is None:
+            return Fault(self.source.name, 1, 1, message)
+        mark = node.start_mark
+        for step in path:
+            if isinstance(node, yaml.MappingNode):
+                pair = next(((key, value) for key, value in node.value if key.value == str(step)), None)
+                if pair is None:
+                    break
+                mark, node = pair[0].start_mark, pair[1]
+            elif isinstance(node, yaml.SequenceNode) and str(step).isdecimal() and int(step) < len(node.value):
+                node = node.value[int(step)]
+                mark = node.start_mark
+            else:
                 break
-            mark, node = pair[0].start_mark, pair[1]
-        elif isinstance(node, yaml.SequenceNode) and str(step).isdecimal() and int(step) < len(node.value):
-            node = node.value[int(step)]
-            mark = node.start_mark
-        else:
-            break
-    return Fault(source.name, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1, message)
+        return Fault(self.source.name, mark.line + 1, mark.column + 1, message)
