@@ -14,8 +14,11 @@ SITE = "https://screwtape.ai"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    settings = {"ALLOWED_ORIGINS": "https://app.example.com, http://localhost:5173"}
-    with live_server(tmp_path_factory.mktemp("cors"), PUBLIC_BASE_URL="https://judge.example.org", **settings) as live:
+    with live_server(
+        tmp_path_factory.mktemp("cors"),
+        PUBLIC_BASE_URL="https://judge.example.org",
+        ALLOWED_ORIGINS="https://app.example.com, http://localhost:5173",
+    ) as live:
         live.new_key()
         yield live
 

@@ -106,7 +106,7 @@ def test_a_mistake_in_an_engine_is_logged_without_what_was_judged(live: Live, ca
 
 
 def allow_pages(live: Live, count: int) -> None:
-    """Lets the database file grow to that many pages, or stay as large as it is: then it is full, as a disk would be."""
+    """Lets the database file grow to that many pages, and never makes it smaller: 1 fills it, as a disk would be."""
 
     async def limit(tx: Tx) -> None:
         await tx.run(f"PRAGMA max_page_count={count}")
@@ -168,7 +168,7 @@ def test_only_so_much_large_work_is_taken_on() -> None:
         pool = EnginePool(1)
         try:
             asked = [pool.run(judge_body, dict(body)) for _ in range(MAX_HEAVY + 1)]
-            return await asyncio.gather(*asked, return_exceptions=True)
+            return list(await asyncio.gather(*asked, return_exceptions=True))
         finally:
             pool.close()
 

@@ -79,7 +79,7 @@ def test_an_unmet_criterion_is_a_retry_that_names_it(server: Live) -> None:
     assert not any('"crew size"' in reason for reason in answer["reasons"] if "not met" in reason)
 
 
-RETRIES = {
+RETRIES: dict[str, dict[str, Any]] = {
     "an empty output": {"agent_output": ""},
     "white space": {"agent_output": " \n\t"},
     "a refusal": {"agent_output": "I'm sorry, but I can't help with that."},
@@ -99,7 +99,7 @@ def test_what_the_agent_can_mend_is_a_retry(server: Live, name: str) -> None:
     assert len(answer["reasons"]) >= 2
 
 
-FAILS = {
+FAILS: dict[str, dict[str, Any]] = {
     "a forbidden text": {"criteria": ["not: Canaveral"]},
     "a missing exact text": {"criteria": ["contains: Kourou"]},
     "too many words": {"criteria": ["max_words: 3"]},

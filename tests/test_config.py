@@ -1,0 +1,153 @@
+"""Settings: what is read from where, what is refused, and the table that documents them."""
+
+import logging
+import re
+from dataclasses import fields
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from api.config import SETTINGS, Config, ConfigFaults, from_env, settings_table
+from tests.examples import ROOT
+
+SECRETS = {"SECRET_KEY": "secret-1-of-this-test", "ADMIN_TOKEN": "secret-2-of-this-test"}
+
+
+@pytest.mark.promise("ops.listen_settings")
+@pytest.mark.promise("ops.database_url")
+@pytest.mark.promise("ops.laptop_defaults")
+def test_everything_has_a_default_for_a_laptop() -> None:
+    config = from_env({})
+    assert (config.host, config.port, config.workers) == ("127.0.0.1", 8000, 1)
+    assert config.database_url == "sqlite:///var/screwtape.db"
+    assert config.sqlite_path == Path("var/screwtape.db")
+    assert (config.signups_per_hour, config.key_requests_per_second) == (10, 50)
+    assert config.log_level == logging.INFO
+    assert not config.public_base_url
+    assert not config.allowed_origins
+    assert not config.trusted_proxies
+    assert not config.admin_token
+    assert not config.secret_key
+
+
+BAD = {
+    "PORT": ["x", "-1", "65536", "80.0", "8000 8001"],
+    "WORKERS": ["0", "-1", "many"],
+    "PUBLIC_BASE_URL": [
+        "screwtape.ai",
+        "ftp://screwtape.ai",
+        "https://",
+        "https://a.example/path",
+        "https://a.example?q=1",
+        "https://a.example#f",
+    ],
+    "DATABASE_URL": ["screwtape.db", "sqlite:///", "mysql://localhost/x", "postgresql://localhost:port/x"],
+    "ADMIN_TOKEN": ["short", "sixteen letters with spaces", "é" * 20],
+    "ALLOWED_ORIGINS": ["app.example.com", "https://a.example/path", "https://a.example, *", "null"],
+    "TRUSTED_PROXIES": ["proxy", "10.0.0.0/33", "10.0.0.1, 300.1.1.1"],
+    "SIGNUPS_PER_HOUR": ["-1", "ten", "1.5", "10000000"],
+    "KEY_REQUESTS_PER_SECOND": ["-1", "fast"],
+    "LOG_LEVEL": ["loud", "7"],
+}
+
+
+@pytest.mark.promise("ops.config_faults")
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
+def test_a_bad_value_is_refused_with_what_is_wanted(name: str, value: str) -> None:
+    with pytest.raises(ConfigFaults) as caught:
+        from_env({name: value})
+    (fault,) = caught.value.faults
+    assert fault.startswith(f"{name} must be ")
+    assert fault.endswith(".")
+
+
+@pytest.mark.promise("ops.config_faults")
+def test_all_faults_are_told_at_once() -> None:
+    environment = {name: values[0] for name, values in BAD.items()}
+    with pytest.raises(ConfigFaults) as caught:
+        from_env(environment)
+    assert [fault.split()[0] for fault in caught.value.faults] == [s.name for s in SETTINGS if s.name in BAD]
+    assert str(caught.value).splitlines() == caught.value.faults
+
+
+@pytest.mark.promise("ops.secret_key_postgresql")
+def test_postgresql_wants_a_secret_key() -> None:
+    url = {"DATABASE_URL": "postgresql://user:password@db.example/screwtape"}
+    with pytest.raises(ConfigFaults, match="SECRET_KEY must be set with PostgreSQL"):
+        from_env(url)
+    assert from_env({**url, **SECRETS}).database_url == url["DATABASE_URL"]
+
+
+def test_faults_do_not_repeat_secrets() -> None:
+    with pytest.raises(ConfigFaults) as caught:
+        from_env({"ADMIN_TOKEN": "hidden words", "DATABASE_URL": "postgres://user:hidden@db/x", "PORT": "x"})
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.promise("ops.logs")
+def test_secrets_are_not_in_the_repr() -> None:
+    config = from_env({**SECRETS, "DATABASE_URL": "postgresql://user:secret-3@db.example/x"})
+    assert "secret-" not in repr(config)
+    assert config.secret_key == SECRETS["SECRET_KEY"]
+
+
+@pytest.mark.promise("ops.environment_wins")
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    dotenv = tmp_path / ".env"
+    dotenv.write_text("# local\nPORT=9000\nHOST='0.0.0.0'\nexport LOG_LEVEL=debug\nUNKNOWN=1\n", encoding="utf-8")
+    config = from_env({"PORT": "9001"}, dotenv)
+    assert (config.port, config.host, config.log_level) == (9001, "0.0.0.0", logging.DEBUG)
+    assert from_env({}, dotenv).port == 9000
+    assert from_env({}, tmp_path / "missing").port == 8000
+
+
+@pytest.mark.promise("ops.config_faults")
+def test_faults_of_the_file_and_of_the_environment_are_told_together(tmp_path: Path) -> None:
+    dotenv = tmp_path / ".env"
+    dotenv.write_text("PORT=x\n", encoding="utf-8")
+    with pytest.raises(ConfigFaults) as caught:
+        from_env({"LOG_LEVEL": "loud"}, dotenv)
+    assert len(caught.value.faults) == 2
+
+
+def test_values_are_read_as_meant() -> None:
+    config = from_env(
+        {
+            "PUBLIC_BASE_URL": "https://judge.example.org/",
+            "ALLOWED_ORIGINS": " https://a.example ,http://localhost:5173,, ",
+            "TRUSTED_PROXIES": "10.0.0.1, 2001:db8::/32, 192.168.7.9/16",
+            "LOG_LEVEL": "WARNING",
+            "KEY_REQUESTS_PER_SECOND": "0",
+            "PORT": " 0 ",
+        }
+    )
+    assert config.public_base_url == "https://judge.example.org"
+    assert config.allowed_origins == ("https://a.example", "http://localhost:5173")
+    assert config.trusted_proxies == tuple(map(ip_network, ("10.0.0.1/32", "2001:db8::/32", "192.168.0.0/16")))
+    assert (config.log_level, config.key_requests_per_second, config.port) == (logging.WARNING, 0, 0)
+
+
+def test_every_setting_is_a_field_and_every_field_a_setting() -> None:
+    names = [setting.name.lower() for setting in SETTINGS]
+    assert len(set(names)) == len(names)
+    assert set(names) == {field.name for field in fields(Config)}
+
+
+@pytest.mark.promise("ops.settings_table")
+def test_the_readme_has_the_table_of_the_code() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    match = re.search(r"<!-- settings[^\n]*-->\n(.*?)\n<!-- /settings -->", readme, re.DOTALL)
+    assert match
+    assert match[1] == settings_table()
+
+
+@pytest.mark.promise("ops.settings_table")
+def test_the_table_has_every_setting_with_its_default() -> None:
+    header, rule, *rows = settings_table().splitlines()
+    assert (header, rule) == ("| variable | default | meaning |", "|---|---|---|")
+    assert len(rows) == len(SETTINGS)
+    for row, setting in zip(rows, SETTINGS, strict=True):
+        assert row.startswith(f"| {setting.name} | {setting.default or '(none)'} | ")
+        assert row.count("|") == 4
+        assert setting.meaning.endswith(".")
