@@ -3,9 +3,11 @@
 import logging
 import sys
 from datetime import UTC, datetime
+from traceback import extract_tb
 
 import orjson
 
+MAX_LINES = 100
 _EXTRA = ("request_id", "job", "worker", "operation", "status", "path", "reason")
 
 
@@ -20,9 +22,20 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
         }
         line |= {name: getattr(record, name) for name in _EXTRA if hasattr(record, name)}
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+        if record.exc_info and record.exc_info[1] is not None:
+            line["exception"] = describe(record.exc_info[1])
         return orjson.dumps(line).decode()
+
+
+def describe(error: BaseException) -> list[str]:
+    """An exception and what led to it, as types and places. Not its message: that may quote what a caller sent."""
+    lines: list[str] = []
+    seen: BaseException | None = error
+    while seen is not None and len(lines) < MAX_LINES:
+        lines.append(type(seen).__qualname__)
+        lines += [f"  {frame.filename}:{frame.lineno} {frame.name}" for frame in extract_tb(seen.__traceback__)]
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return lines[:MAX_LINES]
 
 
 def configure(level: int) -> None:

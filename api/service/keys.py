@@ -52,7 +52,11 @@ async def create(services: Services, call: Call, body: Any) -> Reply:
             headers={"Retry-After": str(outcome.wait_s)},
         )
     if not outcome.added:
-        raise Problem("key_limit_reached", f"This email has {cap} active keys. Delete or rotate one of them.")
+        raise Problem(
+            "key_limit_reached",
+            f"This email has {cap} active keys. Delete or rotate one of them.",
+            headers={"Retry-After": str(signups.WINDOW_S)},
+        )
     headers = {"RateLimit-Policy": f'"signups";q={limit};w={signups.WINDOW_S}'} if limit else {}
     return Reply(_new_key(key, secret), status=201, headers=headers)
 

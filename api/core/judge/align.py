@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Final
 
 from api.core.judge.facts import Parsed
-from api.core.judge.respell import respelled
 from api.core.judge.index import Evidence, Sentence
+from api.core.judge.respell import respelled
 
 #: At most this many sentences may support one claim together.
 _MOST_SENTENCES: Final = 3

@@ -7,9 +7,12 @@ from typing import Final
 from api.core.judge.lexicon import STOP
 from api.core.judge.stem import stem
 
-#: One group per line; within a line, every word left of the bar is opposed to every word right of it.
+#: One group per line (a backslash continues a line). Every word left of the bar is opposed to every word right of it.
 _GROUPS: Final = """
-increase increased increases increasing rise rises rose risen rising grow grows grew grown growing gain gained gains climb climbed soar soared surge surged jump jumped expand expanded expands | decrease decreased decreases decreasing fall falls fell fallen falling shrink shrinks shrank shrunk shrinking decline declined declines drop dropped drops plunge plunged contract contracted
+increase increased increases increasing rise rises rose risen rising grow grows grew grown growing gain gained \
+gains climb climbed soar soared surge surged jump jumped expand expanded expands | decrease decreased decreases \
+decreasing fall falls fell fallen falling shrink shrinks shrank shrunk shrinking decline declined declines drop \
+dropped drops plunge plunged contract contracted
 raise raised raises lift lifted boost boosted | lower lowered lowers cut cuts reduce reduced reduces reducing
 up upward upwards | down downward downwards
 high higher highest | low lower lowest
@@ -20,8 +23,10 @@ before prior | after
 early earlier earliest | late later latest
 first | last final
 win wins won winning victory victories winner | lose loses lost losing defeat defeats loss losses loser
-accept accepts accepted accepting acceptance approve approves approved approval | reject rejects rejected rejecting rejection refuse refused deny denied decline
-allow allows allowed allowing permit permits permitted enable enabled | ban bans banned prohibit prohibits prohibited forbid forbids forbidden block blocked disallow disable disabled
+accept accepts accepted accepting acceptance approve approves approved approval | reject rejects rejected \
+rejecting rejection refuse refused deny denied decline
+allow allows allowed allowing permit permits permitted enable enabled | ban bans banned prohibit prohibits \
+prohibited forbid forbids forbidden block blocked disallow disable disabled
 support supports supported favor favour favored favoured endorse endorsed | oppose opposes opposed opposing
 agree agrees agreed agreement | disagree disagrees disagreed disagreement
 succeed succeeds succeeded success successful successfully | fail fails failed failure unsuccessful unsuccessfully
@@ -56,7 +61,8 @@ import imports imported importing | export exports exported exporting
 buy buys bought buying purchase purchased acquire acquired | sell sells sold selling
 lend lent | borrow borrowed
 open opens opened opening reopen reopened | close closes closed closing shut
-start starts started starting begin begins began begun launch launched | end ends ended ending finish finished finishes stop stops stopped
+start starts started starting begin begins began begun launch launched | end ends ended ending finish finished \
+finishes stop stops stopped
 enter enters entered | leave leaves left exit exits exited
 arrive arrives arrived arrival | depart departs departed departure leave
 join joins joined | leave leaves left quit
@@ -114,7 +120,8 @@ popular | unpopular
 significant significantly | insignificant
 beneficial benefit benefits | harmful harm harms
 cause causes caused | prevent prevents prevented
-promote promotes promoted stimulate activate activates activated | inhibit inhibits inhibited suppress suppressed deactivate
+promote promotes promoted stimulate activate activates activated | inhibit inhibits inhibited suppress suppressed \
+deactivate
 enhance enhances enhanced | diminish diminished impair impaired
 attack attacks attacked | defend defends defended
 confirm confirms confirmed | deny denies denied refute refuted

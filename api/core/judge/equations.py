@@ -137,21 +137,21 @@ def _product(tokens: list[str], at: int, depth: int) -> tuple[Fraction, int]:
 
 
 def _factor(tokens: list[str], at: int, depth: int) -> tuple[Fraction, int]:
-    token = tokens[at]
+    sign = tokens[at]
     if depth > 20:
-        raise ValueError(token)
-    if token == "-":
+        raise ValueError(sign)
+    if sign == "-":
         value, at = _factor(tokens, at + 1, depth + 1)
         return -value, at
-    if token == "(":
+    if sign == "(":
         value, at = _sum(tokens, at + 1, depth + 1)
         if tokens[at] != ")":
-            raise ValueError(token)
+            raise ValueError(sign)
         at += 1
     else:
-        if len(token) > 30:
-            raise ValueError(token)
-        value, at = Fraction(token.replace(",", "")), at + 1
+        if len(sign) > 30:
+            raise ValueError(sign)
+        value, at = Fraction(sign.replace(",", "")), at + 1
     if at < len(tokens) and tokens[at] == "%":
         return value / 100, at + 1
     return value, at

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Final
 
 from api.core.judge.claims import clean
-from api.core.judge.figures import Figures
 from api.core.judge.facts import Dated, Parsed
+from api.core.judge.figures import Figures
 from api.core.judge.parse import parse
 from api.core.judge.sentences import split_sentences
 

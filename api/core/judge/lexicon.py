@@ -153,18 +153,22 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     **dict.fromkeys(CURRENCIES, (MONEY, 1.0)),
 }
 
-#: Different spellings of one word, as stems would keep them apart. Read before stemming.
-ALIASES: Final[dict[str, str]] = {
+_SPELLINGS: Final[dict[str, str]] = {
     "usa": "united-states", "u.s": "united-states", "u.s.a": "united-states", "uk": "united-kingdom",
     "u.k": "united-kingdom", "tv": "television", "phone": "telephone", "photo": "photograph", "plane": "airplane",
     "aeroplane": "airplane", "colour": "color", "favourite": "favorite", "centre": "center", "theatre": "theater",
     "programme": "program", "organisation": "organization", "defence": "defense", "licence": "license",
     "labour": "labor", "harbour": "harbor", "neighbour": "neighbor", "behaviour": "behavior", "grey": "gray",
-    "metre": "meter", "kilometre": "kilometer", "litre": "liter", "km": "kilometer", "kg": "kilogram", "cm": "centimeter",
-    "mm": "millimeter", "%": "percent", "pct": "percent", "percentage": "percent", "dr": "doctor", "st": "saint",
+    "metre": "meter", "kilometre": "kilometer", "litre": "liter", "km": "kilometer", "kg": "kilogram",
+    "cm": "centimeter", "mm": "millimeter", "%": "percent", "pct": "percent", "percentage": "percent",
+    "dr": "doctor", "st": "saint",
     "mr": "mister", "vs": "versus", "&": "and", "ok": "okay", "info": "information", "dollar": "usd",
-    "dollars": "usd", "euro": "eur", "euros": "eur", "yen": "jpy", "rupee": "inr", "rupees": "inr", "tech": "technology",
+    "dollars": "usd", "euro": "eur", "euros": "eur", "yen": "jpy", "rupee": "inr", "rupees": "inr",
+    "tech": "technology",
 }  # fmt: skip
+#: Different spellings of one word, and its plural, as stems would keep them apart. Read before stemming.
+ALIASES: Final = {f"{word}{plural}": f"{other}{plural}" for word, other in _SPELLINGS.items() for plural in ("s", "")}
+
 
 #: A point behind one of these does not end a sentence.
 ABBREVIATIONS: Final = _words(
@@ -214,7 +218,8 @@ PROHIBITIONS: Final = (
 
 #: Words that open a sentence with a capital and name nobody.
 OPENERS: Final = _words(
-    """yes yeah yep nah oh wow well sure okay hey hi hello please thanks however overall additionally moreover furthermore
+    """yes yeah yep nah oh wow well sure okay hey hi hello please thanks however overall additionally moreover
+    furthermore
     therefore thus hence meanwhile nevertheless nonetheless according currently recently initially originally finally
     eventually interestingly fortunately unfortunately specifically generally typically usually often sometimes perhaps
     maybe similarly likewise consequently subsequently ultimately notably importantly actually basically essentially"""

@@ -52,5 +52,5 @@ def parse(text: str) -> Parsed:
 
 
 def _followed_by_name(tokens: list[str]) -> bool:
-    """Whether the second word has a capital too: then the first one is part of a name, not just the sentence's start."""
+    """Whether the second word has a capital too: then the first one is part of a name, not just an opening."""
     return len(tokens) > 1 and tokens[1][0].isupper() and look_up(tokens[1]).kind == CONTENT

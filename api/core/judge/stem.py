@@ -14,8 +14,8 @@ _ENDINGS: Final = (
     ("iveness", "ive", 9), ("fulness", "ful", 9), ("ations", "ate", 8), ("ation", "ate", 7), ("ously", "ous", 7),
     ("ments", "ment", 6), ("ingly", "", 7), ("ising", "ize", 7), ("ised", "ize", 6), ("ises", "ize", 6),
     ("ise", "ize", 6), ("edly", "", 6), ("ies", "y", 5), ("ied", "y", 5), ("ily", "y", 5), ("sses", "ss", 5),
-    ("ings", "", 7), ("ers", "", 7), ("ors", "", 7), ("ing", "", 6), ("ed", "", 5), ("es", "e", 5), ("s", "", 4), ("ly", "", 5), 
-    ("er", "", 6), ("or", "", 7),
+    ("ings", "", 7), ("ers", "", 7), ("ors", "", 7), ("ing", "", 6), ("ed", "", 5), ("es", "e", 5), ("s", "", 4),
+    ("ly", "", 5), ("er", "", 6), ("or", "", 7),
 )  # fmt: skip
 _LAST: Final = frozenset(ending[-1] for ending, _, _ in _ENDINGS)
 _VOWELS: Final = frozenset("aeiouy")

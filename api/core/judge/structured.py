@@ -60,19 +60,19 @@ def members(text: str) -> list[tuple[int, int, str, str]]:
     key: tuple[int, str] | None = None
     pending: tuple[int, int, str] | None = None
     for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token == ":":
+        piece = match[0]
+        if piece == ":":
             if pending is not None:
                 key = (pending[0], pending[2])
                 pending = None
-        elif token in "{}[],":
+        elif piece in "{}[],":
             if pending is not None:
                 found.append(_member(text, key, pending))
                 pending = None
-            if token != "[":
+            if piece != "[":
                 key = None
         else:
-            pending = (match.start(), match.end(), _scalar(token))
+            pending = (match.start(), match.end(), _scalar(piece))
     if pending is not None:
         found.append(_member(text, key, pending))
     return [member for member in found if member[2].strip() or member[3].strip()]
