@@ -15,7 +15,7 @@ class JsonFormatter(logging.Formatter):
     """One JSON object a line: time, level, logger, message, the known extras, and the stack of an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = {
+        line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
