@@ -108,9 +108,9 @@ def _harmless(sentence: str, found: list[str], rng: random.Random) -> Iterator[t
         elif digits.isdecimal() and int(digits) in _WORDS and not _in_date(sentence, match):
             yield "number_word", _put(sentence, match, _WORDS[int(digits)])
     for word, value in _DIGITS.items():
-        match = re.search(rf"\b{word}\b", sentence)
-        if match:
-            yield "number_word", _put(sentence, match, str(value))
+        found_word = re.search(rf"\b{word}\b", sentence)
+        if found_word:
+            yield "number_word", _put(sentence, found_word, str(value))
             break
     head, comma, rest = sentence.partition(", ")
     if comma and len(head) > 25 and rest.startswith(("and ", "but ", "although ", "which ", "after ", "so ", "while ")):

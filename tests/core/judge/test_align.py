@@ -59,7 +59,7 @@ def test_nothing_in_common() -> None:
     [
         ("translated texts", "The translation of a text.", ["translat", "text"]),
         ("about 980 trees", "There were 1,000 trees.", ["#1000", "tre"]),
-        ("5 km of wall", "A wall of 5000 metres.", ["#5000", "meter", "wal"]),
+        ("5 km of wall", "A wall of 5000 metres.", ["#5000", "meter", "wall"]),
         ("on 03/01/2024", "On 2024-03-01.", ["#2024", "@3", "#1"]),
         ("a moon", "A ship.", ["moon"]),
     ],
@@ -67,10 +67,8 @@ def test_nothing_in_common() -> None:
 def test_respelled_in_the_words_of_the_evidence(claim: str, evidence: str, stems: list[str]) -> None:
     index = Evidence([evidence])
     found = respelled(parse(claim), index)
+    assert found == stems
     assert len(found) == len(parse(claim).content)
-    assert found == [
-        stem if stem in index.postings or stem == "moon" else found[at] for at, stem in enumerate(stems)
-    ] or (found == stems)
 
 
 def test_a_stem_that_stands_everywhere_brings_up_a_bounded_number_of_sentences() -> None:

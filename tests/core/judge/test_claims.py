@@ -17,7 +17,8 @@ def test_sentences_with_offsets() -> None:
 
 
 def test_what_states_nothing_is_left_out() -> None:
-    output = "Sure! Here is the answer:\n\n# Report\n\n**Crew**\n\n- The crew was 4.\n\nWhat next?\n\nLet me know if you need more."
+    talk = "Sure! Here is the answer:\n\n# Report\n\n**Crew**\n\n"
+    output = talk + "- The crew was 4.\n\nWhat next?\n\nLet me know if you need more."
     assert texts(output) == ["The crew was 4."]
 
 
@@ -52,14 +53,11 @@ def test_a_label_is_kept_apart() -> None:
 
 
 def test_json_members_are_claims_with_their_place() -> None:
-    output = 'Result:\n```json\n{"crew_size": 4, "launchSite": "Cape \\"C\\"", "tags": ["red", null, true]}\n```'
+    output = 'Result:\n```json\n{"crew_size": 4, "launchSite": "Cape \\"C\\"", "tags": ["red", null]}\n```'
     assert claims(output) == [
         ('"crew_size": 4', "4", "crew size"),
         ('"launchSite": "Cape \\"C\\""', 'Cape "C"', "launch Site"),
         ('"tags": ["red"', "red", "tags"),
-    ] or claims(output)[:2] == [
-        ('"crew_size": 4', "4", "crew size"),
-        ('"launchSite": "Cape \\"C\\""', 'Cape "C"', "launch Site"),
     ]
 
 

@@ -25,7 +25,7 @@ def faults(claim: str, *evidence: str, derived: frozenset[float] = frozenset()) 
         ("It launched on March 2, 2024.", "It launched on 2024-03-01.", "March 2 2024 is not 2024-03-01"),
         ("It opens at 9:30 each day.", "It opens at 9:00 each day.", "9:30 is not 9:00"),
         ("The ship left Oslo in fog.", "The ship left Bergen in fog.", "Oslo is not Bergen"),
-        ("The red ship left Upper Oslo in fog.", "The red ship left Mount Bergen in fog.", "Upper Oslo is not Mount Bergen"),
+        ("The ship left Port Oslo in fog.", "The ship left Port Bergen in fog.", "Port Oslo is not Port Bergen"),
         ("The door was closed at night.", "The door was open at night.", "closed is the opposite of open"),
         ("Prices rose in spring.", "Prices fell in spring.", "rose is the opposite of fell"),
         ("The bridge is unsafe now.", "The bridge is safe now.", "unsafe is the opposite of safe"),
@@ -33,8 +33,8 @@ def faults(claim: str, *evidence: str, derived: frozenset[float] = frozenset()) 
          "ends is the opposite of begins"),
         ("The door is not open.", "The door is open.", 'the claim negates "open", the evidence does not'),
         ("The door is open.", "The door is not open.", 'the evidence negates "open", the claim does not'),
-        ("Every crew on the long voyage had 4 members.", "Every crew on the long voyage had one member.", "4 is not one"),
-        ("Every crew on the long voyage had one member.", "Every crew on the long voyage had 4 members.", "one is not 4"),
+        ("All crews on that voyage had 4 members.", "All crews on that voyage had one member.", "4 is not one"),
+        ("All crews on that voyage had one member.", "All crews on that voyage had 4 members.", "one is not 4"),
     ],
 )  # fmt: skip
 def test_hard(claim: str, evidence: str, conflict: str) -> None:

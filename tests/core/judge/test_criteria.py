@@ -17,7 +17,7 @@ def check(criterion: str, output: str, task: str = "") -> CriterionFinding:
         ("Cape Canaveral", "launched from cape canaveral"),
         ("Cherry Hill | New Jersey", "It is in New Jersey."),
         ("Neil Armstrong", "It was Armstrong."),
-        ("Robert Neuwirth", "By Bob Neuwirth and others.".replace("Bob", "Rob")),
+        ("Robert Neuwirth", "By Rob Neuwirth and others."),
         ("$2.18 billion", "It made approximately $2.2 billion."),
         ("1,000", "one thousand"),
         ("environment", "environmental concerns"),
@@ -40,7 +40,7 @@ def check(criterion: str, output: str, task: str = "") -> CriterionFinding:
 )  # fmt: skip
 def test_met(criterion: str, output: str) -> None:
     finding = check(criterion, output)
-    assert finding.met or criterion == ""
+    assert finding.met
     assert not finding.violated
 
 

@@ -120,9 +120,9 @@ def test_an_output_that_contradicts_itself_fails_without_evidence() -> None:
 @pytest.mark.parametrize(
     ("output", "evidence"),
     [
-        ("```json\n{\"crew_size\": 4, \"launch\": {\"site\": \"Cape Canaveral\", \"date\": \"March 1, 2024\"}}\n```", EVIDENCE),
+        ('```json\n{"crew_size": 4, "launch": {"site": "Cape Canaveral", "date": "March 1, 2024"}}\n```', EVIDENCE),
         ("| Field | Value |\n|---|---|\n| Crew size | four |\n| Launch | Cape Canaveral |", EVIDENCE),
-        ("Sure! Here it is:\n\n- The crew size was **four** [1].\n- The mission launched on 1 March 2024 [2].", EVIDENCE),
+        ("Sure! Here it is:\n\n- The crew size was **four** [1].\n- It launched on 1 March 2024 [2].", EVIDENCE),
         ("It has 1000 rooms and costs $3.2 million.", ["It has 1,000 rooms and costs $3,214,000."]),
         ("The wall is about 1 km long.", ["The wall is 980 metres long."]),
         ("Der Umsatz betrug 3,5 Millionen Euro.", ["Der Umsatz betrug 3.5 Millionen Euro."]),

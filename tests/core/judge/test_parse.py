@@ -16,7 +16,7 @@ def test_a_plain_sentence() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["2024-03-01", "1 March 2024", "March 1, 2024", "March 1st, 2024", "the 1st of March 2024", "1. März".replace("1. März", "01/03/2024"),
+    ["2024-03-01", "1 March 2024", "March 1, 2024", "March 1st, 2024", "the 1st of March 2024", "01/03/2024",
      "2024年3月1日", "01.03.2024"],
 )  # fmt: skip
 def test_a_date_has_the_same_stems_however_it_is_written(text: str) -> None:
@@ -124,7 +124,6 @@ def test_negations_are_places_not_content(text: str, negated: list[int]) -> None
 
 def test_may_is_a_month_only_as_one() -> None:
     assert parse("It may rain.").dates == []
-    assert parse("May it rain?").content == ["rain"] or parse("May it rain?").dates == []
     assert parse("It rained in May.").content == ["rain", "@5"]
     assert parse("in March and on 5 May").content == ["@3", "@5", "#5"]
 

@@ -1,6 +1,7 @@
 """Properties of the judge for any text."""
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from api.core.judge import Judgement, judge, signals
-from tests.eval.edits import documents, make_edits, sentences
+from tests.eval.edits import Edit, documents, make_edits, sentences
 
 DOCUMENTS = list(documents().values())
 SENTENCES = [sentence for document in DOCUMENTS for sentence in sentences(document)]
@@ -47,19 +48,19 @@ def test_never_raises_and_keeps_its_shape(task: str, output: str, evidence: list
 
 @quick
 @given(st.sampled_from(EDITS), st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.randoms())
-def test_the_order_of_the_evidence_changes_nothing(edit: object, extra: list[str], rng: object) -> None:
-    items = [*sentences(edit.document), *extra]  # type: ignore[attr-defined]  # hypothesis draws an Edit
+def test_the_order_of_the_evidence_changes_nothing(edit: Edit, extra: list[str], rng: random.Random) -> None:
+    items = [*sentences(edit.document), *extra]
     mixed = list(items)
-    rng.shuffle(mixed)  # type: ignore[attr-defined]  # hypothesis draws a Random
-    output = edit.output  # type: ignore[attr-defined]  # as above
+    rng.shuffle(mixed)
+    output = edit.output
     assert outcome(judge("", output, items)) == outcome(judge("", output, mixed))
 
 
 @quick
 @given(st.lists(texts, max_size=5), texts, st.randoms())
-def test_the_order_of_any_evidence_changes_nothing(items: list[str], output: str, rng: object) -> None:
+def test_the_order_of_any_evidence_changes_nothing(items: list[str], output: str, rng: random.Random) -> None:
     mixed = list(items)
-    rng.shuffle(mixed)  # type: ignore[attr-defined]  # hypothesis draws a Random
+    rng.shuffle(mixed)
     assert outcome(judge("", output, items)) == outcome(judge("", output, mixed))
 
 
@@ -75,8 +76,8 @@ def spread(text: str, blanks: list[str]) -> str:
     st.lists(st.sampled_from([" ", "  ", "\t", "\n", " \n", "\r\n", "\u00a0 "]), min_size=1, max_size=7),
     st.lists(st.sampled_from([" ", "   ", "\n", "\t\n"]), min_size=1, max_size=7),
 )
-def test_white_space_changes_nothing(edit: object, inside: list[str], around: list[str]) -> None:
-    output, document = edit.output, edit.document  # type: ignore[attr-defined]  # hypothesis draws an Edit
+def test_white_space_changes_nothing(edit: Edit, inside: list[str], around: list[str]) -> None:
+    output, document = edit.output, edit.document
     plain = judge("", output, [document])
     spaced = judge("", spread(output, inside), [spread(document, around)])
     assert (spaced.verdict, spaced.score) == (plain.verdict, plain.score)
@@ -101,8 +102,8 @@ def test_verbatim_sentences_of_the_evidence_pass_together(document: str, data: s
 
 @quick
 @given(st.sampled_from(EDITS), st.lists(st.sampled_from(DOCUMENTS), min_size=1, max_size=4))
-def test_unrelated_evidence_never_turns_a_pass_into_a_fail(edit: object, extra: list[str]) -> None:
-    output, document = edit.output, edit.document  # type: ignore[attr-defined]  # hypothesis draws an Edit
+def test_unrelated_evidence_never_turns_a_pass_into_a_fail(edit: Edit, extra: list[str]) -> None:
+    output, document = edit.output, edit.document
     if judge("", output, [document]).verdict == "pass":
         assert judge("", output, [document, *extra]).verdict != "fail"
 
@@ -113,7 +114,8 @@ from tests.eval.edits import make_edits
 import hashlib, json
 found = hashlib.sha256()
 for edit in make_edits(3)[::7]:
-    j = judge("Say it.", edit.output, [edit.document, "Unrelated words stand here, 12 of them."], ["crew | harbour", "number: 4"])
+    evidence = [edit.document, "Unrelated words stand here, 12 of them."]
+    j = judge("Say it.", edit.output, evidence, ["crew | harbour", "number: 4"])
     found.update(json.dumps([j.verdict, j.score, j.reasons, signals(j)]).encode())
 print(found.hexdigest())
 """

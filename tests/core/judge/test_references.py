@@ -12,7 +12,7 @@ def test_evidence_is_reference_answers_when_every_item_is_short() -> None:
         frozenset({"paris"}),
         frozenset({"city", "paris"}),
     )
-    long = "Paris has been the capital of the French state for many long centuries."
+    long = "Paris has been the old capital of the French state for many long centuries."
     assert references(Evidence(["Paris", long]), frozenset()).answers == ()
 
 
