@@ -20,12 +20,12 @@ def main(arguments: list[str] | None = None) -> int:
     if options.if_changed and _built_from(options.out, inputs):
         print(f"{options.out} is up to date")
         return 0
-    cache = Cache(options.cache, tree.code_digest())
+    cache = Cache(options.cache, tree.builder_digest())
     if seal.holds(options.out, inputs, cache):
         print(f"{options.out} is up to date, every byte of it")
         return 0
-    # A build makes many small objects that live to its end: looking for cycles among them only costs time.
-    gc.disable()
+    # A build makes many small objects that live to its end: looking for cycles among them often only costs time.
+    gc.set_threshold(50_000)
     # Imported here: an unchanged site needs no template engine.
     from site_build.build import build
     from site_build.faults import BuildFailed

@@ -8,7 +8,7 @@ from site_build.check import check
 from site_build.faults import BuildFailed
 from site_build.load import Loader, shown
 from site_build.render import render
-from site_build.write import files_of, refuse_foreign, same, write
+from site_build.write import changes, files_of, refuse_foreign, write
 
 
 def build(
@@ -16,17 +16,17 @@ def build(
 ) -> str:
     """Builds the site into `out` and says what was done in a line. Raises BuildFailed with every fault."""
     refuse_foreign(out)
-    cache = Cache(cache_file, tree.code_digest())
+    cache = Cache(cache_file, tree.builder_digest())
     try:
         site = Loader(content, templates).load(base_url, date)
         outputs = render(site, cache)
         if faults := check(site, outputs):
             raise BuildFailed(faults)
         files = files_of(outputs, site.base_url, inputs, cache)
-        unchanged = same(out, files)
-        if not unchanged:
-            write(out, files)
+        changed = changes(out, files)
+        if changed:
+            write(out, files, changed)
         seal.put(out, inputs, cache)
     finally:
         cache.close()
-    return f"{shown(out)} {'is up to date' if unchanged else 'built'}: {len(outputs)} addresses, {len(files)} files"
+    return f"{shown(out)} {'built' if changed else 'is up to date'}: {len(outputs)} addresses, {len(files)} files"

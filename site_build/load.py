@@ -1,5 +1,6 @@
 """The only reader of content/ and templates/: files in, a `Site` out, or every fault of them."""
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -29,6 +30,7 @@ class Loader:
         self.content, self.templates = content, templates
         self.faults: list[Fault] = []
         self.layouts: frozenset[str] = frozenset()
+        self.folders: dict[Path, dict[str, str]] = {}
 
     def load(self, base_url: str, date: str) -> Site:
         """The whole site. An empty `base_url` means the one of site.yaml. Raises BuildFailed with all that is wrong."""
@@ -114,7 +116,7 @@ class Loader:
             if path.suffix == ".md":
                 name = path.relative_to(top).with_suffix("").as_posix()
                 url = {"index": "/", "404": "/404.html"}.get(name, f"/{name}")
-                pages += self._page(path, url, frontmatter.PAGE, "page", _beside(path))
+                pages += self._page(path, url, frontmatter.PAGE, "page", self._beside(path))
         changelog = self.content / "changelog.md"
         if changelog.exists():
             pages += self._page(changelog, "/changelog", frontmatter.CHANGELOG, "changelog", {})
@@ -174,7 +176,7 @@ class Loader:
                     body_line=line,
                     date=values["date"],
                     cases=cases,
-                    files=_beside(path) if "code(" in body else {},
+                    files=self._beside(path) if "code(" in body else {},
                 )
             )
         return articles
@@ -215,7 +217,7 @@ class Loader:
             values = self._values(meta.name, meta.text, frontmatter.INTEGRATION, 1) if meta else None
             if meta is None or page is None or values is None:
                 continue
-            files = _beside(folder / "page.md")
+            files = self._beside(folder / "page.md")
             if values["file"] not in files:
                 self.faults.append(
                     at_text(meta.name, meta.text, values["file"], f"there is no file {values['file']} beside it")
@@ -238,6 +240,16 @@ class Loader:
                 )
             )
         return found
+
+    def _beside(self, path: Path) -> dict[str, str]:
+        """The texts of the files that `code()` can show: those in the same folder that are no page or meta data."""
+        if path.parent not in self.folders:
+            texts = self.folders[path.parent] = {}
+            for entry in sorted(os.scandir(path.parent), key=lambda entry: entry.name):
+                if entry.is_file() and not entry.name.startswith(".") and not entry.name.endswith((".md", "meta.yaml")):
+                    with contextlib.suppress(UnicodeDecodeError):
+                        texts[entry.name] = Path(entry.path).read_text(encoding="utf-8")
+        return self.folders[path.parent]
 
     def _templates(self) -> dict[str, Source]:
         """Texts by the names that templates call each other by."""
@@ -262,18 +274,3 @@ def shown(path: Path) -> str:
 
 def _listing(value: Mapping[str, Any] | None) -> Listing | None:
     return Listing(value["section"], value["note"], value.get("order", 0)) if value else None
-
-
-def _beside(path: Path) -> dict[str, str]:
-    """The texts of the files that `code()` can show: those in the same folder that are no page or meta data."""
-    texts = {}
-    for other in sorted(path.parent.iterdir()):
-        if other.is_file() and other.suffix != ".md" and other.name != "meta.yaml" and not other.name.startswith("."):
-            try:
-                texts[other.name] = other.read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                continue
-    return texts
-
-
-__all__ = ["Loader", "shown"]

@@ -32,15 +32,20 @@ def files(top: Path) -> Iterator[Path]:
             yield Path(entry.path)
 
 
-def code_digest() -> str:
-    """A hash of the code that makes the site and of the pinned packages."""
+def code_digest(folders: tuple[str, ...] = CODE, names: tuple[str, ...] = CODE_FILES) -> str:
+    """A hash of code below the project: by default of all that decides the site, and of the pinned packages."""
     digest = hashlib.sha256()
-    for folder in CODE:
+    for folder in folders:
         _add(digest, ROOT / folder, ROOT)
-    for name in CODE_FILES:
+    for name in names:
         if (ROOT / name).is_file():
             _add_file(digest, ROOT / name, ROOT)
     return digest.hexdigest()
+
+
+def builder_digest() -> str:
+    """A hash of what turns a text into HTML, whatever the text says: the builder's own code and its packages."""
+    return code_digest(("site_build",), ("requirements.txt",))
 
 
 def inputs_digest(content: Path, templates: Path, settings: str) -> str:
@@ -55,9 +60,18 @@ def inputs_digest(content: Path, templates: Path, settings: str) -> str:
 def folder_digest(top: Path) -> bytes:
     """A hash of every file below `top`, hidden ones too."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in top.rglob("*") if not path.is_dir()):
-        _add_file(digest, path, top)
+    for name in names_below(top):
+        with open(os.path.join(top, name), "rb") as file:
+            digest.update(name.encode() + b"\0" + hashlib.sha256(file.read()).digest())
     return digest.digest()
+
+
+def names_below(top: Path) -> list[str]:
+    """The paths of all files below `top`, from there, sorted. Strings, because thousands of Path objects are slow."""
+    found, start = [], len(os.path.join(top, ""))
+    for folder, _, names in os.walk(top):
+        found += [os.path.join(folder, name)[start:] for name in names]
+    return sorted(found)
 
 
 def _add(digest: "hashlib._Hash", top: Path, base: Path) -> None:

@@ -7,7 +7,7 @@ import gzip
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 import brotli  # type: ignore[import-untyped]  # it ships no type information
@@ -15,6 +15,7 @@ import brotli  # type: ignore[import-untyped]  # it ships no type information
 from site_build.cache import Cache
 from site_build.faults import BuildFailed, Fault
 from site_build.model import Output
+from site_build.tree import names_below
 
 MANIFEST = "manifest.json"
 SMALLEST = 256
@@ -67,24 +68,32 @@ def files_of(outputs: Mapping[str, Output], base_url: str, inputs: str, cache: C
     return files
 
 
-def write(out: Path, files: Mapping[str, bytes]) -> None:
-    """Replaces `out` by these files. Builds that share a parent directory take turns."""
+def write(out: Path, files: Mapping[str, bytes], changed: Set[str]) -> None:
+    """Replaces `out` by these files, of which those not in `changed` are linked and not written again.
+
+    Builds that share a parent directory take turns.
+    """
     out.parent.mkdir(parents=True, exist_ok=True)
     with _turn(out.parent):
         refuse_foreign(out)
         stage = out.with_name(out.name + ".stage")
         shutil.rmtree(stage, ignore_errors=True)
         try:
-            _fill(stage, files)
+            _fill(stage, files, out, changed)
             _swap(stage, out)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
 
 
-def same(out: Path, files: Mapping[str, bytes]) -> bool:
-    """Whether `out` holds exactly these files."""
-    found = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()} if out.is_dir() else set()
-    return found == files.keys() and all((out / name).read_bytes() == body for name, body in files.items())
+def changes(out: Path, files: Mapping[str, bytes]) -> set[str]:
+    """The names at which `out` differs from these files: other bytes, missing, or to be dropped."""
+    there = set(names_below(out)) if out.is_dir() else set()
+    changed = there ^ files.keys()
+    for name in there & files.keys():
+        with open(os.path.join(out, name), "rb") as file:
+            if file.read() != files[name]:
+                changed.add(name)
+    return changed
 
 
 def _compressed(kind: str, body: bytes, cache: Cache) -> bytes:
@@ -112,12 +121,22 @@ def _manifest(outputs: Mapping[str, Output], base_url: str, inputs: str) -> byte
     return (json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
 
-def _fill(stage: Path, files: Mapping[str, bytes]) -> None:
-    for folder in sorted({(stage / name).parent for name in files} | {stage}):
-        folder.mkdir(parents=True, exist_ok=True)
+def _fill(stage: Path, files: Mapping[str, bytes], out: Path, changed: Set[str]) -> None:
+    for folder in sorted({os.path.dirname(name) for name in files} | {""}):
+        (stage / folder).mkdir(parents=True, exist_ok=True)
     for name, body in files.items():
-        with open(stage / name, "wb") as file:
-            file.write(body)
+        if name in changed or not _linked(os.path.join(out, name), os.path.join(stage, name)):
+            with open(os.path.join(stage, name), "wb") as file:
+                file.write(body)
+
+
+def _linked(old: str, new: str) -> bool:
+    """Whether the old file could be given its new name too: not on every file system."""
+    try:
+        os.link(old, new)
+    except OSError:
+        return False
+    return True
 
 
 def _swap(stage: Path, out: Path) -> None:

@@ -23,7 +23,7 @@ async function copy(button, text) {
 window.copyText = copy;
 for (const block of all(".code")) {
   const button = make("button", { type: "button", className: "quiet copy", textContent: "Copy" });
-  button.addEventListener("click", () => copy(button, () => block.querySelector("pre").textContent));
+  button.addEventListener("click", () => copy(button, () => block.querySelector("pre").textContent.trimEnd()));
   block.append(button);
 }
 for (const button of all("[data-copy]")) button.addEventListener("click", () => copy(button, () => button.dataset.copy));
