@@ -259,7 +259,16 @@ NOT_URLS = (
     "https://[::ffff:127.0.0.1/",
 )
 
-NO_HOSTS = ("https://", "https:///", "https:///example.com", "https:example.com", "https:/example.com", "https://?a", "https://#a", "https://.")  # fmt: skip
+NO_HOSTS = (
+    "https://",
+    "https:///",
+    "https:///example.com",
+    "https:example.com",
+    "https:/example.com",
+    "https://?a",
+    "https://#a",
+    "https://.",
+)
 
 NOT_ASCII_OR_NOT_PLAIN = (
     "https://exаmple.com/",

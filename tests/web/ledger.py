@@ -24,8 +24,8 @@ def ledger_server(
     folder: Path, database_url: str, *, clock: FakeClock | None = None, **settings: str
 ) -> Iterator[Live]:
     """A server on that database, with an operator."""
-    given = {"DATABASE_URL": database_url, "SECRET_KEY": SECRET_KEY, "ADMIN_TOKEN": OPERATOR}
-    with live_server(folder, clock=clock, **{**given, **settings}) as server:
+    settings = {"DATABASE_URL": database_url, "SECRET_KEY": SECRET_KEY, "ADMIN_TOKEN": OPERATOR, **settings}
+    with live_server(folder, dist=None, clock=clock, **settings) as server:
         yield server
 
 
