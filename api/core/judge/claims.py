@@ -16,7 +16,7 @@ from api.core.judge.sentences import Span, split_sentences
 from api.core.judge.structured import find_json, members
 
 _MARKER: Final = re.compile(r"(?:[-*•·–+‣▪◦>]\s+|\(?\d{1,3}[.)]\s+|\[[ xX]\]\s+)")
-_HEADING: Final = re.compile(r"#{1,6}\s|\*\*[^*\n]{1,80}\*\*:?$")
+_HEADING: Final = re.compile(r"#{1,6}\s+|\*\*[^*\n]{1,80}\*\*:?$")
 _CITATION: Final = re.compile(r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,8}\]|【[^】\n]{0,40}】")
 _FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 _TABLE_RULE: Final = re.compile(r"[|\s:+-]+$")
@@ -56,7 +56,17 @@ def split_claims(output: str) -> list[Claim]:
             )
         elif not code:
             _prose(output, start, end, claims)
-    return claims
+    return claims or _headings(output)
+
+
+def _headings(output: str) -> list[Claim]:
+    """The headings of an output that has nothing else: then they are what it says."""
+    found: list[Claim] = []
+    for start, end in split_sentences(output):
+        match = _HEADING.match(output, start, end)
+        if match and match.end() < end:
+            found.append(Claim(match.end(), end, clean(output[match.end() : end])))
+    return found
 
 
 def _blocks(output: str) -> list[tuple[int, int, bool]]:

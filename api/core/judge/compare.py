@@ -36,6 +36,8 @@ def same_number(claim: Number, other: Number) -> bool:
 def _same_value(value: float, known: float, claim: Number, other: Number) -> bool:
     if value == known:
         return True
+    if dimension(claim.unit) != dimension(other.unit):
+        return False
     if claim.bound == other.bound != EXACT:
         return False
     if claim.bound == NEAR and not _dated(claim):

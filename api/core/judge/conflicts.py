@@ -76,7 +76,7 @@ def _numbers(
         elsewhere = evidence.figures.match(number) is not None
         if rival and (strong if elsewhere else alignment.best >= NUMBER_FROM):
             faults.hard.append(_differs(number, rival))
-        elif not elsewhere:
+        elif strong or not elsewhere:
             faults.soft.append(number.shown)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from api.core.judge.antonyms import OPPOSITES
 from api.core.judge.facts import Parsed
@@ -70,19 +70,38 @@ def turned(content: Sequence[str], negated: Sequence[int], other: Parsed, text: 
 
     A negation in the other sentence over something that the claim leaves out is no difference.
     """
-    mine, theirs = governed(content, negated), governed(other.content, other.negated)
+    mine, theirs = _denials(content, negated), _denials(other.content, other.negated)
     found: list[str] = []
-    for word, count in mine.items():
-        if any(opposite in other.content for opposite in OPPOSITES.get(word, ())):
+    for word in mine.denied:
+        if _said_otherwise(word, content, other.content):
             continue
-        if count % 2 and not theirs.get(word, 0) % 2 and (word in other.content or not theirs):
+        if word not in theirs.denied and (word in theirs.stated or not theirs.denied):
             found.append(f'the claim negates "{written(word, text)}", the evidence does not')
-    for word, count in theirs.items():
-        if any(opposite in content for opposite in OPPOSITES.get(word, ())):
-            continue
-        if count % 2 and not mine.get(word, 0) % 2 and word in content and len(mine) < len(theirs):
+    for word in theirs.denied:
+        if word not in theirs.stated and word in mine.stated:
             found.append(f'the evidence negates "{written(word, text)}", the claim does not')
     return found
+
+
+def _said_otherwise(word: str, mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether the other sentence has an opposite of the negated word in its place: "not closed", "open"."""
+    return word not in theirs and any(o in theirs and o not in mine for o in OPPOSITES.get(word, ()))
+
+
+class _Denials(NamedTuple):
+    """Stems that a sentence has under a negation, and stems that it has without one; a stem can be in both."""
+
+    denied: list[str]
+    stated: frozenset[str]
+
+
+def _denials(content: Sequence[str], negated: Sequence[int]) -> _Denials:
+    counts: dict[int, int] = {}
+    for place in negated:
+        counts[min(place, len(content) - 1)] = counts.get(min(place, len(content) - 1), 0) + 1
+    places = {place for place, count in counts.items() if count % 2}
+    denied = list(dict.fromkeys(content[place] for place in sorted(places)))
+    return _Denials(denied, frozenset(word for place, word in enumerate(content) if place not in places))
 
 
 def odd(content: Sequence[str], negated: Sequence[int]) -> frozenset[str]:

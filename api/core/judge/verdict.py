@@ -8,7 +8,7 @@ from typing import Final
 from api.core.judge import reasons
 from api.core.judge.lexicon import DANGLING, REFUSALS
 from api.core.judge.model import CriterionFinding, Judgement, Verdict
-from api.core.judge.normalise import fold
+from api.core.judge.normalise import squeeze, stands_in
 from api.core.judge.sentences import split_sentences
 from api.core.judge.support import Checked
 
@@ -83,14 +83,14 @@ def _refusal(found: Findings) -> str:
     """The phrase by which the output declines, "" when it does not."""
     if found.verbatim:
         return ""
-    head = fold(found.output[:_HEAD])
-    return next((phrase for phrase in REFUSALS if phrase in head), "")
+    head = squeeze(found.output[:_HEAD])
+    return next((phrase for phrase in REFUSALS if stands_in(phrase, head)), "")
 
 
 def _sentence_with(phrase: str, output: str) -> str:
     """The sentence of the output in which a phrase stands, as written."""
     spans = split_sentences(output[:_HEAD])
-    return next((output[a:b] for a, b in spans if phrase in fold(output[a:b])), phrase)
+    return next((output[a:b] for a, b in spans if phrase in squeeze(output[a:b])), phrase)
 
 
 def _retries(found: Findings) -> list[str]:
