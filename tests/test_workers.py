@@ -159,6 +159,7 @@ def call_until_refused(server: Server, key: str) -> Counter[int]:
             return counts
 
 
+@pytest.mark.promise("ops.workers")
 def test_a_killed_worker_is_replaced_and_the_count_stays_exact(database_url: str) -> None:
     with running(database_url, workers=3) as server:
         key = server.new_key()

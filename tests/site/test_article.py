@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from api.core.consensus import Answer, consensus
 from tests.site.conftest import Project
 from tests.site.test_machine import text
@@ -13,6 +15,7 @@ def blocks(project: Project) -> list[object]:
     return [json.loads(block) for block in found]
 
 
+@pytest.mark.promise("site.article_five_sets")
 def test_each_result_is_the_functions(built: Project) -> None:
     found = blocks(built)
     requests = [block for block in found if isinstance(block, dict) and "answers" in block]

@@ -77,6 +77,8 @@ SPOILS: dict[str, Spoil] = {
 }
 
 
+@pytest.mark.promise("site.fault_places")
+@pytest.mark.promise("site.failed_build_keeps")
 @pytest.mark.parametrize("name", SPOILS)
 def test_a_fault_is_named_and_dist_stays(name: str, project: Project) -> None:
     project.out.mkdir()
@@ -90,6 +92,7 @@ def test_a_fault_is_named_and_dist_stays(name: str, project: Project) -> None:
     assert not project.out.with_name("dist.stage").exists()
 
 
+@pytest.mark.promise("site.fault_places")
 def test_missing_keys_and_front_matter(project: Project) -> None:
     project.edit("content/changelog.md", "title: ", "#title: ")
     project.edit("content/pages/privacy.md", "---\n", "")

@@ -29,6 +29,8 @@ def pages(project: Project) -> Iterator[tuple[str, str]]:
             yield route, text(project, row["file"])
 
 
+@pytest.mark.promise("site.llms_txt")
+@pytest.mark.promise("product.not_the_paper")
 def test_llms_txt_is_what_the_reference_parser_reads(built: Project) -> None:
     parsed = parse_llms_file(text(built, "llms.txt"))
     assert parsed.title == "Screwtape.ai"
@@ -57,6 +59,8 @@ def test_llms_txt_has_only_bullets_under_its_headings(built: Project) -> None:
         assert all(re.fullmatch(r"- \[[^\]]+\]\([^()\s]+\): \S.*", line) for line in lines), lines
 
 
+@pytest.mark.promise("facts.models")
+@pytest.mark.promise("facts.once")
 def test_every_number_of_llms_txt_is_a_fact(built: Project) -> None:
     head, _, _ = text(built, "llms.txt").partition("\n## ")
     x402 = FACTS.x402
@@ -72,6 +76,7 @@ def test_every_number_of_llms_txt_is_a_fact(built: Project) -> None:
     assert known - numbers <= {"402", "403"}
 
 
+@pytest.mark.promise("facts.once")
 def test_a_fact_changes_everywhere(project: Project) -> None:
     project.edit("content/plans.yaml", "calls_per_day: 100", "calls_per_day: 1234")
     project.edit("content/plans.yaml", "price_cents: 3000", "price_cents: 4550")
@@ -82,6 +87,7 @@ def test_a_fact_changes_everywhere(project: Project) -> None:
     assert "$45.50" in text(project, "llms.txt")
 
 
+@pytest.mark.promise("site.llms_full")
 def test_llms_full_has_the_reference_the_integrations_and_the_articles(built: Project) -> None:
     full, head = text(built, "llms-full.txt"), text(built, "llms.txt").partition("\n## ")[0]
     assert full.startswith(head.rstrip("\n"))
@@ -99,6 +105,7 @@ def test_llms_full_has_the_reference_the_integrations_and_the_articles(built: Pr
     assert "](/" not in full, "links out of context must be absolute"
 
 
+@pytest.mark.promise("site.openapi_json")
 def test_openapi_json_is_valid_and_public(built: Project) -> None:
     document = json.loads(text(built, "openapi.json"))
     validate(document)
@@ -110,6 +117,8 @@ def test_openapi_json_is_valid_and_public(built: Project) -> None:
     assert {"400", "401", "402", "429", "503"} <= judge["responses"].keys()
 
 
+@pytest.mark.promise("site.sitemap")
+@pytest.mark.promise("site.robots")
 def test_the_sitemap_lists_every_page_once(built: Project) -> None:
     root = ElementTree.fromstring(text(built, "sitemap.xml"))
     found = [element.text for element in root.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
@@ -117,6 +126,7 @@ def test_the_sitemap_lists_every_page_once(built: Project) -> None:
     assert f"Sitemap: {BASE_URL}/sitemap.xml" in text(built, "robots.txt")
 
 
+@pytest.mark.promise("site.feed")
 def test_the_feed(built: Project) -> None:
     feed = ElementTree.fromstring(text(built, "blog/feed.xml"))
     entry = feed.find("a:entry", ATOM)
@@ -141,6 +151,7 @@ def test_search_finds_pages_operations_and_errors(built: Project) -> None:
     assert len(text(built, "search.json")) < 40_000
 
 
+@pytest.mark.promise("facts.base_url")
 def test_another_address_is_followed(project: Project) -> None:
     project.build(base_url="http://127.0.0.1:8000/")
     for name in ("openapi.json", "sitemap.xml", "blog/feed.xml", "robots.txt", "docs/quickstart.html", "signup.md"):
@@ -150,6 +161,7 @@ def test_another_address_is_followed(project: Project) -> None:
     assert f"]({own}" not in text(project, "llms.txt")
 
 
+@pytest.mark.promise("site.markdown_mirror")
 @pytest.mark.parametrize("name", ["index", "docs", "docs/quickstart", "errors", "pricing", "blog/false-consensus"])
 def test_mirrors_are_clean_markdown(name: str, built: Project) -> None:
     body = text(built, f"{name}.md")

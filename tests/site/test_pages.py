@@ -93,6 +93,7 @@ def test_the_manifest_allows_exactly_the_inline_data(built: Project) -> None:
         assert routes[route]["script_hashes"] == [f"sha256-{digest}" for digest in hashes], route
 
 
+@pytest.mark.promise("site.metadata")
 def test_each_page_describes_itself(built: Project) -> None:
     routes = json.loads(text(built, "manifest.json"))["routes"]
     titles = []
@@ -135,6 +136,7 @@ def test_headings_do_not_jump(built: Project) -> None:
         assert all(after <= before + 1 for before, after in pairwise(levels)), (route, levels)
 
 
+@pytest.mark.promise("site.errors")
 def test_every_error_code_has_its_anchor(built: Project) -> None:
     html = text(built, "errors.html")
     names = re.findall(r"^(\w+):$", (ROOT / "content" / "problems.yaml").read_text(), re.MULTILINE)
@@ -142,6 +144,7 @@ def test_every_error_code_has_its_anchor(built: Project) -> None:
     assert all(f'<h2 id="{name}">' in html for name in names)
 
 
+@pytest.mark.promise("site.docs")
 def test_the_reference_has_every_public_operation_with_all_languages(built: Project) -> None:
     html = text(built, "docs.html")
     for path, item in json.loads(text(built, "openapi.json"))["paths"].items():

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from site_build.tree import ROOT
 from tests.site.conftest import Project, copied, snapshot
 
@@ -18,6 +20,7 @@ def run(project: Project, **environment: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=ROOT, env=keep | environment, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.promise("site.build_identical")
 def test_two_machines_make_the_same_bytes(tmp_path: Path) -> None:
     one, other = copied(tmp_path / "one", None), copied(tmp_path / "a/longer path", None)
     for path in other.content.rglob("*"):
@@ -47,6 +50,7 @@ def test_a_broken_cache_is_begun_anew(tmp_path: Path) -> None:
     assert cache.read_bytes().startswith(b"SQLite format 3")
 
 
+@pytest.mark.promise("site.build_identical")
 def test_an_unchanged_site_is_left_alone(project: Project) -> None:
     project.build()
     before = project.out.stat().st_ino

@@ -10,6 +10,7 @@ from site_build.faults import BuildFailed
 from tests.site.conftest import Project, snapshot
 
 
+@pytest.mark.promise("site.build_replaces")
 def test_stale_files_are_dropped(project: Project) -> None:
     project.build()
     (project.out / "old.html").write_text("from an earlier version")
@@ -53,6 +54,7 @@ def test_an_empty_directory_is_taken(project: Project) -> None:
     assert (project.out / "index.html").is_file()
 
 
+@pytest.mark.promise("site.failed_build_keeps")
 def test_a_failure_while_writing_leaves_the_old_site(project: Project) -> None:
     project.build()
     before = snapshot(project.out)

@@ -39,6 +39,7 @@ def test_the_steps_are_numbered_without_a_gap() -> None:
     assert all(statements for _, statements in schema.steps())
 
 
+@pytest.mark.promise("store.migrations")
 def test_migrating_again_changes_nothing(database: Database, run: Run) -> None:
     async def scenario() -> None:
         before = await database.read(versions)
@@ -49,6 +50,7 @@ def test_migrating_again_changes_nothing(database: Database, run: Run) -> None:
     run(scenario())
 
 
+@pytest.mark.promise("store.migrations")
 def test_nodes_that_start_at_once_migrate_once(database_url: str, run: Run) -> None:
     async def scenario() -> None:
         opened = await asyncio.gather(*[open_database(database_url) for _ in range(5)])
@@ -85,6 +87,7 @@ def test_processes_that_start_at_once_migrate_once(database_url: str, run: Run) 
     run(scenario())
 
 
+@pytest.mark.promise("store.newer_schema")
 def test_a_newer_database_is_refused(database_url: str, run: Run) -> None:
     async def scenario() -> None:
         database = await open_database(database_url)

@@ -35,6 +35,7 @@ def test_the_secret_is_nowhere_in_the_database_files(tmp_path: Path) -> None:
     assert secret[12:].encode() not in stored
 
 
+@pytest.mark.promise("facts.keys_per_email")
 @pytest.mark.promise("keys.cap")
 def test_an_email_gets_three_keys_even_when_forty_are_asked_for_at_once(live: Live) -> None:
     with ThreadPoolExecutor(40) as pool:
@@ -46,6 +47,7 @@ def test_an_email_gets_three_keys_even_when_forty_are_asked_for_at_once(live: Li
     assert live.request("POST", "/v1/keys", {"email": "other@example.com", "name": "x"}).status == 201
 
 
+@pytest.mark.promise("ops.signup_setting")
 @pytest.mark.promise("keys.signup_limit")
 def test_an_address_makes_a_limited_number_of_keys_an_hour(tmp_path: Path) -> None:
     with live_server(tmp_path, SIGNUPS_PER_HOUR="2") as live:
@@ -62,6 +64,7 @@ def test_an_address_makes_a_limited_number_of_keys_an_hour(tmp_path: Path) -> No
         assert live.request("POST", "/v1/keys", {"email": "dev3@example.com", "name": "x"}).status == 201
 
 
+@pytest.mark.promise("ops.signup_setting")
 def test_the_signup_limit_survives_a_restart(tmp_path: Path) -> None:
     with live_server(tmp_path, SIGNUPS_PER_HOUR="1") as live:
         live.new_key()

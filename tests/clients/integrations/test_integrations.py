@@ -106,6 +106,7 @@ def bodies(integration: Integration) -> dict[str, Any]:
     return {ast.unparse(node.targets[0]).lower(): ast.literal_eval(node.value) for node in literals}
 
 
+@pytest.mark.promise("site.integrations_python_helper")
 @pytest.mark.parametrize("integration", RUNNABLE, ids=names(RUNNABLE))
 def test_it_prints_the_verdict_and_the_consensus(
     integration: Integration, server: dict[str, str], contract: Contract
@@ -120,6 +121,7 @@ def test_it_prints_the_verdict_and_the_consensus(
     assert verdict["request_id"] != consensus["request_id"]
 
 
+@pytest.mark.promise("site.integration_curl")
 @pytest.mark.parametrize("integration", RUNNABLE, ids=names(RUNNABLE))
 def test_it_says_that_the_key_is_not_set(integration: Integration, server: dict[str, str]) -> None:
     done = run(integration, {"SCREWTAPE_BASE_URL": server["SCREWTAPE_BASE_URL"]})
@@ -137,6 +139,7 @@ def test_it_shows_what_the_server_says_about_an_unknown_key(integration: Integra
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.promise("site.integrations_python_helper")
 @pytest.mark.parametrize("integration", PYTHON, ids=names(PYTHON))
 def test_it_refuses_a_reply_that_is_not_an_object(integration: Integration, listing_server: str) -> None:
     done = run(integration, {"SCREWTAPE_BASE_URL": listing_server, "SCREWTAPE_API_KEY": UNKNOWN_KEY})
@@ -149,6 +152,7 @@ def test_its_bodies_are_the_examples_of_the_contract(integration: Integration, c
     assert bodies(integration) == {id: contract.operations[id].example for id in ("judge", "consensus")}
 
 
+@pytest.mark.promise("site.integrations_no_key")
 @pytest.mark.parametrize("integration", ALL, ids=names(ALL))
 def test_no_file_holds_a_key(integration: Integration) -> None:
     for file in integration.file.parent.iterdir():
@@ -158,6 +162,7 @@ def test_no_file_holds_a_key(integration: Integration) -> None:
             assert file.suffix not in (".py", ".sh", ".json") or "SCREWTAPE_API_KEY" in text, file
 
 
+@pytest.mark.promise("site.integration_mcp")
 def test_the_mcp_files_differ_in_what_their_clients_want() -> None:
     folder = CONTENT / "integrations" / "mcp"
     cursor = json.loads((folder / "screwtape_cursor.json").read_text())["mcpServers"]["screwtape"]

@@ -39,6 +39,7 @@ def test_the_documented_example() -> None:
     )
 
 
+@pytest.mark.promise("judge.fail_conflict")
 def test_a_conflict_quotes_both_sides() -> None:
     judgement = check("The crew size was 5.")
     assert (judgement.verdict, judgement.hard_conflict) == ("fail", True)
@@ -68,6 +69,7 @@ def test_signals_are_plain_json() -> None:
     assert found["criteria"] == [{"text": "dogs", "met": False, "why": 'the output lacks "dogs"'}]
 
 
+@pytest.mark.promise("judge.reasons")
 @pytest.mark.parametrize(
     ("output", "verdict", "reason"),
     [
@@ -112,6 +114,7 @@ def test_a_broken_exact_criterion_fails() -> None:
     assert judgement.reasons[0] == 'Criterion "not: crew" is violated: the output has "crew".'
 
 
+@pytest.mark.promise("judge.fail_itself")
 def test_an_output_that_contradicts_itself_fails_without_evidence() -> None:
     judgement = check("The door is open. The door is not open.", evidence=[], criteria=["door"])
     assert (judgement.verdict, judgement.hard_conflict) == ("fail", True)

@@ -31,6 +31,7 @@ def outcome(judgement: Judgement) -> tuple[object, ...]:
     return judgement.verdict, judgement.score, judgement.hard_conflict, claims, judgement.criteria
 
 
+@pytest.mark.promise("judge.bands")
 @quick
 @given(texts, texts, st.lists(texts, max_size=4), st.lists(texts, max_size=3))
 def test_never_raises_and_keeps_its_shape(task: str, output: str, evidence: list[str], criteria: list[str]) -> None:
@@ -84,6 +85,7 @@ def test_white_space_changes_nothing(edit: Edit, inside: list[str], around: list
     assert [claim.conflicts for claim in spaced.claims] == [claim.conflicts for claim in plain.claims]
 
 
+@pytest.mark.promise("judge.pass")
 @quick
 @given(st.lists(texts, min_size=1, max_size=4), st.data())
 def test_verbatim_evidence_always_passes(evidence: list[str], data: st.DataObject) -> None:
@@ -121,6 +123,7 @@ print(found.hexdigest())
 """
 
 
+@pytest.mark.promise("judge.deterministic")
 @pytest.mark.parametrize("seeds", [("0", "1", "4242")])
 def test_the_same_in_every_process(seeds: tuple[str, ...]) -> None:
     hashes = {
