@@ -12,8 +12,8 @@ from typing import Final
 
 from api.core.judge.antonyms import OPPOSITES
 from api.core.judge.facts import Parsed
-from api.core.judge.polarity import governed
 from api.core.signals.names import whole_names
+from api.core.signals.polarity import denied, opposite
 from api.core.signals.proposals import spelled
 from api.core.signals.reading import Reading, Sentence
 from api.core.signals.values import Value, agree, of_date, of_number
@@ -56,7 +56,7 @@ class Fact:
             return not self.same(other)
         if self.word == other.word:
             return self.affirmed != other.affirmed
-        return self.affirmed == other.affirmed and other.word in OPPOSITES.get(self.word, ())
+        return self.affirmed == other.affirmed and opposite(self.word, other.word)
 
 
 def numbers_and_dates(reading: Reading) -> list[Fact]:
@@ -95,13 +95,8 @@ def names(reading: Reading) -> list[Fact]:
 
 def turned_words(readings: Sequence[Reading]) -> frozenset[str]:
     """The words that some of the answers negate."""
-    return frozenset(
-        word
-        for reading in readings
-        for sentence in _distinct(reading)
-        if sentence.parsed.negated
-        for word, count in governed(sentence.parsed.content, sentence.parsed.negated).items()
-        if count % 2
+    return frozenset().union(
+        *(denied(one.parsed) for reading in readings for one in reading.sentences if one.parsed.negated)
     )
 
 
@@ -111,11 +106,11 @@ def polarities(reading: Reading, watched: frozenset[str]) -> list[Fact]:
     for sentence in _distinct(reading):
         content = sentence.parsed.content
         masked = _masked(content)
-        counts = governed(content, sentence.parsed.negated) if sentence.parsed.negated else {}
+        turned = denied(sentence.parsed)
         for at, word in enumerate(content):
             if word not in watched and word not in OPPOSITES:
                 continue
-            affirmed = counts.get(word, 0) % 2 == 0
+            affirmed = word not in turned
             places = _places(masked, at, at + 1)
             if places:
                 shown = spelled(word, sentence)

@@ -10,11 +10,11 @@ from api.core.judge.facts import Parsed
 from api.core.judge.lexicon import REFUSALS
 from api.core.judge.normalise import fold
 from api.core.judge.parse import parse
-from api.core.judge.polarity import governed, opposites
 from api.core.judge.words import look_up, tokenise
 from api.core.signals.names import whole_names
 from api.core.signals.options import options, picked
 from api.core.signals.phrases import NO, YES
+from api.core.signals.polarity import denied, opposed
 from api.core.signals.questions import wanted
 from api.core.signals.reading import Reading, Sentence
 from api.core.signals.statement import Statement, final_statement
@@ -50,8 +50,8 @@ class Proposal:
         """Equal for proposals that are the same key."""
         if self.value is not None:
             return self.kind, written(self.value)
-        denied = " ".join(f"-{word}" for word in sorted(_denied(self.parsed)))
-        return self.kind, self.token or " ".join((*self.stems, denied)).rstrip()
+        turned = sorted(denied(self.parsed)) if self.parsed is not None else ()
+        return self.kind, self.token or " ".join((*self.stems, *(f"-{word}" for word in turned)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,9 @@ class Position:
             return bool(self.proposals) and proposal.identity == self.proposals[0].identity
         if proposal.value is not None:
             return bool(self.agreeing(proposal.value))
-        return self.stems.issuperset(proposal.stems) and not _contradict(proposal.parsed, self.parsed)
+        if not self.stems.issuperset(proposal.stems):
+            return False
+        return self.parsed is None or proposal.parsed is None or not opposed(proposal.parsed, self.parsed)
 
     def agreeing(self, value: Value) -> list[Value]:
         """The values of this answer that can be that one."""
@@ -109,21 +111,6 @@ def position(reading: Reading, question: Question) -> Position:
     stems = frozenset(stem for sentence in statement.sentences for stem in sentence.parsed.content)
     values = [value for sentence in statement.sentences for value in values_of(sentence.parsed, loose=True)]
     return Position(kept, stems, tuple(dict.fromkeys(values)), statement.sentences[0].parsed)
-
-
-def _denied(parsed: Parsed | None) -> set[str]:
-    """The words that a statement negates."""
-    counts = governed(parsed.content, parsed.negated) if parsed is not None and parsed.negated else {}
-    return {word for word, count in counts.items() if count % 2}
-
-
-def _contradict(one: Parsed | None, other: Parsed | None) -> bool:
-    """Whether one of two whole statements denies what the other states, or has the opposite word."""
-    if one is None or other is None or one is other:
-        return False
-    if _denied(one) != _denied(other):
-        return True
-    return bool(opposites(one, other))
 
 
 def without_refusals(reading: Reading) -> Reading:
