@@ -28,6 +28,9 @@ async def read_settings(services: Services, call: Call, caller: Caller, argument
 async def update_settings(services: Services, call: Call, caller: Caller, body: dict[str, Any]) -> Reply:
     """PATCH /v1/account/settings. A saved webhook gets a new secret, which this reply alone shows."""
     change, secret = dict(body), ""
+    if "retention_days" in change:
+        # JSON Schema takes 0.0 for an integer too.
+        change["retention_days"] = int(change["retention_days"])
     url = change.get("alert_webhook_url", "")
     if url:
         fault = webhook_target.fault(url)

@@ -49,7 +49,8 @@ async def add_credits(services: Services, call: Call, body: dict[str, Any]) -> R
         id=entry_id,
         key_id=call.path["id"],
         created_at=int(services.clock()),
-        calls=body["calls"],
+        # JSON Schema takes 5.0 for an integer too.
+        calls=int(body["calls"]),
         reason="grant" if body["calls"] > 0 else "correction",
         reference=body.get("reference", entry_id),
         note=body["note"],
