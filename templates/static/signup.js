@@ -16,10 +16,11 @@ function refuse(problem, retryAfter) {
   let general = "";
   for (const { path, message } of problem.errors ?? []) {
     const name = path.slice(1);
-    if (name === "email" || name === "name") mark(name, `${name === "email" ? "The address" : "The name"} ${message}.`);
+    const told = message.includes("pattern") ? "has a character that it can't have" : message;
+    if (name === "email" || name === "name") mark(name, `${name === "email" ? "The address" : "The name"} ${told}.`);
     else general += `${path} ${message}. `;
   }
-  if (!problem.errors?.length) general = (problem.detail || problem.title) + wait(retryAfter);
+  if (!problem.errors?.length) general = (problem.detail || problem.title) + (problem.code === "key_limit_reached" ? "" : wait(retryAfter));
   byId("form-error").textContent = general.trim();
   form.querySelector("[aria-invalid]")?.focus();
 }
