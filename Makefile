@@ -5,10 +5,11 @@ RUN_PINS := requirements.txt
 DEV_PINS := requirements.txt requirements-dev.txt
 RUN_STAMP := .venv/.run-$(shell cat $(RUN_PINS) | sha256sum | cut -c1-16)
 DEV_STAMP := .venv/.dev-$(shell cat $(DEV_PINS) | sha256sum | cut -c1-16)
+BENCH_STAMP := .cache/bench/.pins-$(shell cat tests/bench/requirements.txt | sha256sum | cut -c1-16)
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help build serve test test-browser test-clients check lock clean
+.PHONY: help build serve test test-browser test-clients bench check lock clean
 
 help: ## Say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
@@ -29,6 +30,11 @@ test-browser: $(DEV_STAMP) ## Run the site's tests in Debian's chromium
 
 test-clients: $(DEV_STAMP) ## Run the integration examples with the real frameworks, each in an environment of its own
 	$(BIN)/python -m pytest tests/clients
+
+bench: $(DEV_STAMP) $(BENCH_STAMP) ## Compare speed with a bare Tornado handler and a FastAPI application (SECONDS=5 ROUNDS=3)
+	@command -v wrk >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq wrk >/dev/null; } || \
+	  { echo "wrk is missing. Install it: sudo apt-get install wrk" >&2; exit 1; }
+	$(BIN)/python -m tests.bench
 
 check: $(DEV_STAMP) ## Check types, style and formatting
 	$(BIN)/ruff check
@@ -59,6 +65,11 @@ $(BIN)/python:
 $(RUN_STAMP): $(RUN_PINS) | $(BIN)/python
 	$(PIP_INSTALL) -r requirements.txt
 	@rm -f .venv/.run-* && touch $@
+
+$(BENCH_STAMP): tests/bench/requirements.txt | $(BIN)/python
+	$(BIN)/python -m venv --clear .cache/bench
+	.cache/bench/bin/python -m pip install --disable-pip-version-check --quiet --require-hashes --only-binary :all: -r $<
+	@touch $@
 
 $(DEV_STAMP): $(DEV_PINS) | $(BIN)/python
 	$(PIP_INSTALL) -r requirements.txt -r requirements-dev.txt
