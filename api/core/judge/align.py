@@ -22,7 +22,7 @@ class Alignment:
     `pairs`: share of its neighbouring pairs that are neighbours in the evidence. All 0..1.
 
     `content`: the claim's stems, near spellings replaced by those of the evidence. `used`: the sentences, best first.
-    `absent`: stems that the sentences in `used` do not have, in claim order.
+    `absent`: stems that the sentences in `used` do not have, in claim order. `weights`: stem -> weight.
     """
 
     content: list[str]
@@ -30,8 +30,14 @@ class Alignment:
     cover: float
     pairs: float
     used: list[Sentence]
-    found: frozenset[str]
     absent: list[str]
+    weights: dict[str, float]
+
+    def best_without(self, stem: str) -> float:
+        """What `best` would be if the claim did not have this stem."""
+        total = sum(self.weights.values())
+        rest = total - self.weights.get(stem, 0.0)
+        return self.best * total / rest if rest > 0 else 0.0
 
     @property
     def sentence(self) -> Sentence | None:
@@ -60,11 +66,12 @@ def align(parsed: Parsed, evidence: Evidence) -> Alignment:
         open_stems = [stem for stem in open_stems if stem not in sentence.stems]
         if not open_stems:
             break
-    found = frozenset(stems).difference(open_stems)
     share = _neighbours(content, used, evidence) if len(content) > 1 else covered / total
     if not open_stems:
         covered = total
-    return Alignment(content, min(1.0, best / total), min(1.0, covered / total), share, used, found, open_stems)
+    return Alignment(
+        content, min(1.0, best / total), min(1.0, covered / total), share, used, found, open_stems, weights
+    )
 
 
 def _neighbours(content: list[str], used: list[Sentence], evidence: Evidence) -> float:

@@ -23,6 +23,9 @@ OPPOSITE_FROM: Final = 0.40
 #: ... what is needed when the word does stand elsewhere in the evidence ...
 STRONG_FROM: Final = 0.75
 PAIRS_FROM: Final = 0.50
+#: ... or all but that word must be there, and this many other stems of it ...
+_COPY_FROM: Final = 0.85
+_COPY_STEMS: Final = 3
 #: ... and for a negation.
 NEGATION_FROM: Final = 0.80
 #: From here on the numbers near the best sentence do not count, only its own.
@@ -74,9 +77,10 @@ def _numbers(
                 faults.hard.append(_differs(number, rival))
             continue
         elsewhere = evidence.figures.match(number) is not None
-        if rival and (strong if elsewhere else alignment.best >= NUMBER_FROM):
+        copied = strong or _copied(alignment.content[number.at], alignment, sentence)
+        if rival and (copied if elsewhere else alignment.best >= NUMBER_FROM):
             faults.hard.append(_differs(number, rival))
-        elif strong or not elsewhere:
+        elif copied or not elsewhere:
             faults.soft.append(number.shown)
 
 
@@ -118,6 +122,22 @@ def _shown(number: Number, rival: Number) -> list[tuple[Number, str]]:
     return [(n, f"{n.shown} {n.unit}" if units and n.unit else n.shown) for n in (number, rival)]
 
 
+def _copied(stem: str, alignment: Alignment, sentence: Sentence) -> bool:
+    """Whether the claim is the sentence but for this stem."""
+    others = sum(other in sentence.stems for other in alignment.weights if other != stem)
+    return others >= _COPY_STEMS and alignment.best_without(stem) >= _COPY_FROM
+
+
+def _brought(stem: str, alignment: Alignment) -> bool:
+    """Whether a further sentence that supports the claim has the stem, and more of the claim than that: the claim is
+    made of two sentences. One that brings nothing else only happens to have the word."""
+    first = alignment.used[0].stems
+    return any(
+        stem in other.stems and sum(word in other.stems and word not in first for word in alignment.weights) > 1
+        for other in alignment.used[1:]
+    )
+
+
 def _dates(
     parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: Evidence, faults: Faults, strong: bool
 ) -> None:
@@ -154,11 +174,13 @@ def _names(
         if name.opening and not (rivals and strong):
             continue
         rival: Name | None = None
-        if rivals and (strong or (not known and alignment.best >= NAME_FROM)):
-            rival = best_rival(alignment.content, name.at, sentence.parsed.content, rivals)[0]
-        if rival is not None:
+        common = 0
+        if rivals:
+            rival, common = best_rival(alignment.content, name.at, sentence.parsed.content, rivals)
+        copied = _copied(stem, alignment, sentence)
+        if rival and (strong or (copied and common) or (not known and alignment.best >= NAME_FROM)):
             faults.hard.append(f"{full_name(parsed.names, name)} is not {full_name(theirs, rival)}")
-        elif not known:
+        elif not known or ((strong or copied) and not _brought(stem, alignment)):
             faults.soft.append(name.shown)
 
 

@@ -37,7 +37,7 @@ _FILLERS: Final = CRITERION_VERBS | {"any", "the", "a", "an", "of", "use", "uses
 def check_criterion(criterion: str, output: Output) -> CriterionFinding:
     """Whether `output` meets `criterion`. A criterion without words is met: it asks for nothing."""
     text = criterion.strip()
-    if text.lower() == "json":
+    if text.lower() in ("json", "valid json"):
         met = is_json(output.text)
         return _finding(criterion, met, "the output is JSON" if met else "the output is not JSON", broken=not met)
     exact = _EXACT.match(text)

@@ -26,10 +26,10 @@ def judge(task: str, agent_output: str, evidence: Sequence[str] = (), criteria: 
     index = Evidence(items)
     output = Output(agent_output, task)
     claims = split_claims(agent_output)
-    read = [(claim, parsed) for claim in claims if (parsed := read_claim(claim, index, output.given)).content]
+    read = [(claim, parsed) for claim in claims if (parsed := read_claim(claim, index, output)).content]
     false, derived = _equations(claims)
     checked = []
-    answers = references(index, output.given)
+    answers = references(index, output)
     if index.sentences:
         checked = [
             check_claim(claim, parsed, agent_output[claim.start : claim.end], index, answers, derived)

@@ -7,6 +7,7 @@ from typing import Final
 
 from api.core.judge.facts import Parsed
 from api.core.judge.index import Evidence
+from api.core.judge.phrases import Output
 from api.core.judge.polarity import odd
 
 #: An evidence item of at most this many content stems can be a reference answer.
@@ -33,11 +34,14 @@ class References:
         return [stem for stem in dict.fromkeys(parsed.content) if stem not in known]
 
 
-def references(evidence: Evidence, given: frozenset[str]) -> References:
+def references(evidence: Evidence, output: Output) -> References:
     """The reference answers, when every item of the evidence is one."""
     answers: dict[int, list[str]] = {}
     for sentence in evidence.sentences:
-        answers.setdefault(sentence.item, []).extend(sentence.parsed.content)
-    if not answers or any(len(stems) > LONGEST for stems in answers.values()):
+        stems = answers.setdefault(sentence.item, [])
+        stems.extend(sentence.parsed.content)
+        if len(stems) > LONGEST:
+            return References()
+    if not answers:
         return References()
-    return References(tuple(frozenset(stems) for stems in answers.values() if stems), given)
+    return References(tuple(frozenset(stems) for stems in answers.values() if stems), output.given)

@@ -13,6 +13,7 @@ from api.core.judge.index import Evidence
 from api.core.judge.lexicon import FIELDS
 from api.core.judge.model import ClaimFinding, Status
 from api.core.judge.parse import parse
+from api.core.judge.phrases import Output
 from api.core.judge.references import References
 from api.core.judge.stem import stem
 from api.core.judge.words import look_up, tokenise
@@ -36,15 +37,15 @@ class Checked:
     size: int
 
 
-def read_claim(claim: Claim, evidence: Evidence, given: frozenset[str]) -> Parsed:
+def read_claim(claim: Claim, evidence: Evidence, output: Output) -> Parsed:
     """The facts of a claim. A label's words that the evidence does not use count only when they say something: not
-    when they are names of fields, or words of the task (`given`)."""
+    when they are names of fields, or words of the task."""
     if not claim.key:
         return parse(claim.text)
     words = [
         word
         for word in claim.key.split()
-        if any(s in evidence.postings or not (s in given or s in FIELD_STEMS) for s in parse(word).content)
+        if any(s in evidence.postings or not (s in output.given or s in FIELD_STEMS) for s in parse(word).content)
     ]
     return parse(f"{' '.join(words)} {claim.text}")
 

@@ -84,7 +84,7 @@ def _refusal(found: Findings) -> str:
     if found.verbatim:
         return ""
     head = squeeze(found.output[:_HEAD])
-    return next((phrase for phrase in REFUSALS if stands_in(phrase, head)), "")
+    return next((phrase for phrase in REFUSALS if phrase in head and stands_in(phrase, head)), "")
 
 
 def _sentence_with(phrase: str, output: str) -> str:

@@ -53,6 +53,8 @@ def test_hard(claim: str, evidence: str, conflict: str) -> None:
         ("The crew sailed on time.", "Nobody failed. The crew sailed on time."),
         ("One day the crew sailed.", "The crew of 4 sailed."),
         ("The crew was not small.", "The crew was not small."),
+        ("The door was never not open.", "The door was open."),
+        ("The door is open.", "The door is open. It is said that the door was not open before."),
     ],
 )
 def test_no_conflict(claim: str, evidence: str) -> None:
@@ -78,6 +80,22 @@ def test_a_name_that_stands_elsewhere_conflicts_only_with_a_near_copy() -> None:
     evidence = ("The red ship left Oslo in thick fog.", "The blue ship left Bergen.")
     assert faults("The red ship left Bergen in thick fog.", *evidence).hard == ["Bergen is not Oslo"]
     assert faults("A ship came from Bergen.", *evidence).hard == []
+
+
+def test_a_copy_with_one_word_from_elsewhere_conflicts_however_short_it_is() -> None:
+    evidence = ("The crew worked with Tom Watkins.", "Later Tom Goss came. Goss stayed.")
+    assert faults("The crew worked with Tom Goss.", *evidence).hard == ["Tom Goss is not Tom Watkins"]
+
+
+def test_a_copy_with_a_name_from_elsewhere_and_no_rival_is_soft() -> None:
+    evidence = ("The red ship sailed north from June to fall.", "Layne stayed here.")
+    found = faults("The red ship sailed north from June to Layne.", *evidence)
+    assert (found.hard, found.soft) == ([], ["Layne"])
+
+
+def test_a_negation_over_a_word_with_an_opposite_in_the_same_sentence_counts() -> None:
+    claim, evidence = "It is not a large ship among smaller boats.", "It is a large ship among smaller boats."
+    assert faults(claim, evidence).hard == ['the claim negates "large", the evidence does not']
 
 
 def test_a_result_of_the_output_itself_needs_no_evidence() -> None:

@@ -2,18 +2,19 @@ import pytest
 
 from api.core.judge import judge
 from api.core.judge.index import Evidence
+from api.core.judge.phrases import Output
 from api.core.judge.references import references
 
 TASK = "What is the capital of France?"
 
 
 def test_evidence_is_reference_answers_when_every_item_is_short() -> None:
-    assert references(Evidence(["Paris", "the city of Paris"]), frozenset()).answers == (
+    assert references(Evidence(["Paris", "the city of Paris"]), Output("")).answers == (
         frozenset({"paris"}),
         frozenset({"city", "paris"}),
     )
     long = "Paris has been the old capital of the French state for many long centuries."
-    assert references(Evidence(["Paris", long]), frozenset()).answers == ()
+    assert references(Evidence(["Paris", long]), Output("")).answers == ()
 
 
 @pytest.mark.parametrize(
