@@ -84,7 +84,7 @@ def _members(proposal: Proposal, positions: Sequence[Position]) -> frozenset[int
     if proposal.value is None:
         return members
     return _without_contradiction(
-        proposal.value, {index: positions[index].agreeing(proposal.value) for index in members}
+        proposal.value, {index: positions[index].values.agreeing(proposal.value) for index in members}
     )
 
 

@@ -18,7 +18,9 @@ from api.core.signals.reading import Reading
 KINDS: Final = ("number", "date", "name", "negation")
 #: A cluster reports no more conflicts than this.
 MOST_CONFLICTS: Final = 50
-_MOST_AT_A_PLACE: Final = 8
+#: Of one kind, this many facts of an answer that are in dispute are compared with each other member's.
+MOST_DISPUTED: Final = 48
+_MOST_AT_A_PLACE: Final = 4
 
 Mention = tuple[int, int]
 """(answer, index of the fact among its facts)."""
@@ -69,11 +71,10 @@ def _by_kind(cluster: Cluster, readings: Sequence[Reading]) -> Iterator[tuple[st
 
 def _points(facts: dict[int, list[Fact]]) -> list[dict[int, str]]:
     """The points on which answers differ: {answer: what it says}, those that are first mentioned first."""
+    facts = _disputed(facts)
     places = {index: _by_place(stated) for index, stated in facts.items()}
     joined: dict[Mention, Mention] = {}
     for a, b in combinations(sorted(facts), 2):
-        if facts[a] is facts[b]:
-            continue
         for mine, other in _pairs(facts[a], facts[b], places[a], places[b]):
             _join(joined, (a, mine), (b, other))
     groups: dict[Mention, dict[int, str]] = {}
@@ -81,6 +82,23 @@ def _points(facts: dict[int, list[Fact]]) -> list[dict[int, str]]:
         index, fact = mention
         groups.setdefault(_root(joined, mention), {}).setdefault(index, facts[index][fact].shown)
     return list(groups.values())
+
+
+def _disputed(facts: dict[int, list[Fact]]) -> dict[int, list[Fact]]:
+    """The facts with a place at which answers say different things, at most MOST_DISPUTED for each answer."""
+    speakers: dict[Place, tuple[set[int], set[str]]] = {}
+    for index, stated in facts.items():
+        for fact in stated:
+            token = fact.token
+            for place in fact.places:
+                answers, tokens = speakers.setdefault(place, (set(), set()))
+                answers.add(index)
+                tokens.add(token)
+    disputed = {place for place, (answers, tokens) in speakers.items() if len(answers) > 1 and len(tokens) > 1}
+    return {
+        index: [fact for fact in stated if not disputed.isdisjoint(fact.places)][:MOST_DISPUTED]
+        for index, stated in facts.items()
+    }
 
 
 def _by_place(facts: Sequence[Fact]) -> dict[Place, list[int]]:

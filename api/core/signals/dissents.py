@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from api.core.consensus import Cluster
 from api.core.signals.answer_keys import AnswerKey
-from api.core.signals.names import WholeName, whole_names
+from api.core.signals.names import WholeName
 from api.core.signals.overlap import Pairs, rounded
 from api.core.signals.places import turned_words
 from api.core.signals.proposals import spelled
 from api.core.signals.reading import Reading
-from api.core.signals.values import Value, agree
+from api.core.signals.values import Value
 
 #: A difference lists no more than this on each side.
 MOST_LISTED = 10
@@ -88,11 +88,7 @@ def _key(keys: Sequence[AnswerKey], index: int, other: int) -> list[str]:
 
 def _values(mine: Reading, theirs: Reading, kind: str) -> list[str]:
     """Numbers, or dates and bare years, that the other answer has nowhere."""
-    return _once(
-        value.shown
-        for value in mine.values
-        if _kind(value) == kind and not any(agree(value, other) for other in theirs.values)
-    )
+    return _once(value.shown for value in mine.values.all if _kind(value) == kind and not theirs.values.agreeing(value))
 
 
 def _kind(value: Value) -> str:
@@ -102,8 +98,8 @@ def _kind(value: Value) -> str:
 def _names(mine: Reading, theirs: Reading) -> list[str]:
     return _once(
         name.shown
-        for sentence in mine.sentences
-        for name in whole_names(sentence)
+        for sentence in mine.distinct
+        for name in sentence.names
         if not name.opening and not _known(name, theirs)
     )
 
@@ -128,7 +124,7 @@ def _negations(mine: Reading, theirs: Reading) -> tuple[list[str], list[str]]:
 
 
 def _spelled(word: str, reading: Reading) -> str:
-    for sentence in reading.sentences:
+    for sentence in reading.distinct:
         if word in sentence.parsed.content:
             return spelled(word, sentence)
     return word

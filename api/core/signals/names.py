@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from api.core.signals.reading import Sentence
+from api.core.judge.facts import Parsed
 
 #: What may stand between two words of one name: blanks, a hyphen, the point of an initial.
 _JOINTS: Final = " .-\u00a0&'’"
@@ -24,24 +23,25 @@ class WholeName:
     opening: bool
 
 
-def whole_names(sentence: Sentence) -> Iterator[WholeName]:
+def whole_names(text: str, parsed: Parsed) -> tuple[WholeName, ...]:
     """The names of a sentence in order: "Ben Findon" and "Mike Myers" in "Ben Findon, Mike Myers"."""
-    text = f"{sentence.label} {sentence.text}" if sentence.label else sentence.text
+    found: list[WholeName] = []
     cursor = first = last = 0
     stems: list[str] = []
     at, opening = 0, False
-    for name in sentence.parsed.names:
+    for name in parsed.names:
         start = text.find(name.shown, cursor)
         if start < 0:
             continue
         gap = text[last:start]
         cursor = start + len(name.shown)
         if stems and (len(gap) > _WIDEST or gap.strip(_JOINTS) or name.at != at + len(stems)):
-            yield WholeName(text[first:last], tuple(stems), at, opening and len(stems) == 1)
+            found.append(WholeName(text[first:last], tuple(stems), at, opening and len(stems) == 1))
             stems = []
         if not stems:
             first, at, opening = start, name.at, name.opening
         stems.append(name.stem)
         last = cursor
     if stems:
-        yield WholeName(text[first:last], tuple(stems), at, opening and len(stems) == 1)
+        found.append(WholeName(text[first:last], tuple(stems), at, opening and len(stems) == 1))
+    return tuple(found)

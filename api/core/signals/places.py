@@ -6,19 +6,18 @@ as words, but not alone). Numbers and dates next to it stand for any number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from api.core.judge.antonyms import OPPOSITES
 from api.core.judge.facts import Parsed
-from api.core.signals.names import whole_names
 from api.core.signals.polarity import denied, opposite
 from api.core.signals.proposals import spelled
-from api.core.signals.reading import Reading, Sentence
-from api.core.signals.values import Value, agree, of_date, of_number
+from api.core.signals.reading import Reading
+from api.core.signals.values import Value, agree, of_date, of_number, written
 
-#: An answer is compared on no more facts of one kind than this.
+#: An answer brings no more facts of one kind than this.
 MOST_FACTS: Final = 400
 _START: Final = "^"
 _END: Final = "$"
@@ -41,6 +40,13 @@ class Fact:
     word: str = ""
     affirmed: bool = True
 
+    @property
+    def token(self) -> str:
+        """Equal only for facts that say the same."""
+        if self.value is not None:
+            return written(self.value)
+        return " ".join(sorted(self.stems)) or f"{'+' if self.affirmed else '-'}{self.word}"
+
     def same(self, other: Fact) -> bool:
         """Whether the two facts, of one kind, say the same thing."""
         if self.value is not None and other.value is not None:
@@ -62,7 +68,7 @@ class Fact:
 def numbers_and_dates(reading: Reading) -> list[Fact]:
     """The numbers and dates. A bare year counts as a date."""
     facts = []
-    for sentence in _distinct(reading):
+    for sentence in reading.distinct:
         parsed = sentence.parsed
         masked = _masked(parsed.content)
         for number in parsed.numbers:
@@ -79,9 +85,9 @@ def numbers_and_dates(reading: Reading) -> list[Fact]:
 def names(reading: Reading) -> list[Fact]:
     """The whole names. A single capitalised word that opens a sentence needs the whole rest of it as its place."""
     facts = []
-    for sentence in _distinct(reading):
+    for sentence in reading.distinct:
         masked = _masked(sentence.parsed.content)
-        for name in whole_names(sentence):
+        for name in sentence.names:
             end = name.at + len(name.stems)
             if name.opening:
                 rest = tuple(masked[end:])
@@ -96,14 +102,14 @@ def names(reading: Reading) -> list[Fact]:
 def turned_words(readings: Sequence[Reading]) -> frozenset[str]:
     """The words that some of the answers negate."""
     return frozenset().union(
-        *(denied(one.parsed) for reading in readings for one in reading.sentences if one.parsed.negated)
+        *(denied(one.parsed) for reading in readings for one in reading.distinct if one.parsed.negated)
     )
 
 
 def polarities(reading: Reading, watched: frozenset[str]) -> list[Fact]:
     """For each mention of a watched word, or of a word that has an opposite, whether the answer affirms it."""
     facts = []
-    for sentence in _distinct(reading):
+    for sentence in reading.distinct:
         content = sentence.parsed.content
         masked = _masked(content)
         turned = denied(sentence.parsed)
@@ -120,10 +126,6 @@ def polarities(reading: Reading, watched: frozenset[str]) -> list[Fact]:
         if len(facts) >= MOST_FACTS:
             break
     return facts[:MOST_FACTS]
-
-
-def _distinct(reading: Reading) -> Iterable[Sentence]:
-    return {sentence.text: sentence for sentence in reading.sentences}.values()
 
 
 def _masked(content: Sequence[str]) -> list[str]:

@@ -11,14 +11,13 @@ from api.core.judge.lexicon import REFUSALS
 from api.core.judge.normalise import fold
 from api.core.judge.parse import parse
 from api.core.judge.words import look_up, tokenise
-from api.core.signals.names import whole_names
 from api.core.signals.options import options, picked
 from api.core.signals.phrases import NO, YES
 from api.core.signals.polarity import denied, opposed
 from api.core.signals.questions import wanted
 from api.core.signals.reading import Reading, Sentence
 from api.core.signals.statement import Statement, final_statement
-from api.core.signals.values import Value, agree, values_of, written
+from api.core.signals.values import Value, Values, values_of, written
 
 #: An answer proposes no more keys than this.
 MOST_PROPOSED: Final = 32
@@ -61,7 +60,7 @@ class Position:
 
     proposals: tuple[Proposal, ...] = ()
     stems: frozenset[str] = field(default=frozenset())
-    values: tuple[Value, ...] = ()
+    values: Values = field(default=Values(()))
     parsed: Parsed | None = None
 
     def holds(self, proposal: Proposal) -> bool:
@@ -69,14 +68,10 @@ class Position:
         if proposal.token or not self.proposals or self.proposals[0].token:
             return bool(self.proposals) and proposal.identity == self.proposals[0].identity
         if proposal.value is not None:
-            return bool(self.agreeing(proposal.value))
+            return bool(self.values.agreeing(proposal.value))
         if not self.stems.issuperset(proposal.stems):
             return False
         return self.parsed is None or proposal.parsed is None or not opposed(proposal.parsed, self.parsed)
-
-    def agreeing(self, value: Value) -> list[Value]:
-        """The values of this answer that can be that one."""
-        return [mine for mine in self.values if agree(value, mine)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +105,7 @@ def position(reading: Reading, question: Question) -> Position:
         return Position(kept, reading.stems, reading.values)
     stems = frozenset(stem for sentence in statement.sentences for stem in sentence.parsed.content)
     values = [value for sentence in statement.sentences for value in values_of(sentence.parsed, loose=True)]
-    return Position(kept, stems, tuple(dict.fromkeys(values)), statement.sentences[0].parsed)
+    return Position(kept, stems, Values(values), statement.sentences[0].parsed)
 
 
 def without_refusals(reading: Reading) -> Reading:
@@ -157,7 +152,7 @@ def _closed(statement: Statement, given: frozenset[str]) -> list[Proposal]:
 
 def _named_or_all(sentence: Sentence, stems: list[str]) -> str:
     """The name that the stems are, as written; else the whole sentence."""
-    names = (name.shown for name in whole_names(sentence) if set(stems) <= set(name.stems))
+    names = (name.shown for name in sentence.names if set(stems) <= set(name.stems))
     return _short(next(names, sentence.text))
 
 
@@ -188,7 +183,7 @@ def _open(statement: Statement, reading: Reading, question: Question) -> list[Pr
 
 def _facts(sentences: Iterable[Sentence], given: frozenset[str]) -> Iterator[Proposal]:
     for sentence in sentences:
-        for name in whole_names(sentence):
+        for name in sentence.names:
             stems = tuple(stem for stem in name.stems if stem not in given)
             if stems and not name.opening:
                 yield Proposal("text", _short(name.shown), stems=stems)

@@ -6,6 +6,7 @@ rounding makes two different numbers one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,11 +21,13 @@ _LONGEST_PLAIN: Final = 1e15
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number or a date (one of the two is None). `shown`: how the answer wrote it."""
+    """A number or a date (one of the two is None). `shown`: how the answer wrote it. Two values that agree have a
+    mark in common; most that do not have none."""
 
     shown: str
     number: Number | None = None
     date: Numeral | None = None
+    marks: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -56,12 +59,20 @@ def values_of(parsed: Parsed, *, loose: bool = False) -> list[Value]:
 
 def of_number(number: Number) -> Value:
     """The number as a value."""
-    return Value(number.shown, number=number)
+    marks = [f"={reading:.12g}" for reading in number.readings]
+    if number.unit in UNITS:
+        measured, factor = UNITS[number.unit]
+        marks.append(f"{measured}={tidy(number.value * factor):.12g}")
+    return Value(number.shown, number=number, marks=tuple(marks))
 
 
 def of_date(dated: Dated) -> Value:
     """The date as a value."""
-    return Value(dated.shown, date=dated.date)
+    date = dated.date
+    marks = [] if date.year is None else [f"={date.year}"]
+    marks += [f"month={month}" for month in (date.month, date.day if date.swapped else None) if month is not None]
+    marks += [f"day={day}" for day in (date.day, date.month if date.swapped else None) if day is not None]
+    return Value(dated.shown, date=date, marks=tuple(marks))
 
 
 def agree(one: Value, other: Value) -> bool:
@@ -85,6 +96,22 @@ def _same_number(one: Number, other: Number) -> bool:
     if one.unit in UNITS and other.unit in UNITS and one.unit != other.unit:
         return tidy(one.value * UNITS[one.unit][1]) == tidy(other.value * UNITS[other.unit][1])
     return not set(one.readings).isdisjoint(other.readings)
+
+
+class Values:
+    """Distinct values in the order of the text, with a table by mark."""
+
+    def __init__(self, values: Iterable[Value]) -> None:
+        self.all = tuple(dict.fromkeys(values))
+        self._marked: dict[str, list[Value]] = {}
+        for value in self.all:
+            for mark in value.marks:
+                self._marked.setdefault(mark, []).append(value)
+
+    def agreeing(self, value: Value) -> list[Value]:
+        """Those that can be the same as `value`."""
+        near = dict.fromkeys(one for mark in value.marks for one in self._marked.get(mark, ()))
+        return [one for one in near if agree(value, one)]
 
 
 def written(value: Value) -> str:
