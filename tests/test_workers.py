@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -98,6 +99,12 @@ def exchange(
 @contextmanager
 def running(database_url: str, workers: int = 3, **settings: str) -> Iterator[Server]:
     """A running server, whose processes all end with the block."""
+    with TemporaryDirectory() as folder:
+        # Killed processes leave their temporary files behind.
+        yield from _running(database_url, workers, {**settings, "TMPDIR": folder})
+
+
+def _running(database_url: str, workers: int, settings: dict[str, str]) -> Iterator[Server]:
     environment = {
         **os.environ,
         "PORT": "0",

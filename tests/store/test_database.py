@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -263,6 +264,29 @@ def test_sqlite_locked_by_another_process(
         finally:
             other.close()
         assert await on_sqlite.write(keys.add, a_key("one"), 3)
+
+    run(scenario())
+
+
+def test_sqlite_opens_a_new_file_that_another_process_is_opening(
+    sqlite_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """SQLite refuses the change to WAL at once when another process makes it too. A busy timeout of 0 has the same
+    effect with a lock that stays as long as the test wants."""
+    monkeypatch.setattr(sqlite, "_PRAGMAS", ("PRAGMA busy_timeout=0",))
+    caplog.set_level(logging.DEBUG, "aiosqlite")
+
+    async def scenario() -> None:
+        sqlite_path.parent.mkdir()
+        other = sqlite3.connect(sqlite_path, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        opening = asyncio.create_task(open_database(f"sqlite:///{sqlite_path}"))
+        while caplog.text.count("database is locked") < 2:
+            await asyncio.sleep(0)
+        other.close()
+        database = await opening
+        assert await database.write(keys.add, a_key("one"), 3)
+        await database.close()
 
     run(scenario())
 
