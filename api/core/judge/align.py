@@ -69,9 +69,7 @@ def align(parsed: Parsed, evidence: Evidence) -> Alignment:
     share = _neighbours(content, used, evidence) if len(content) > 1 else covered / total
     if not open_stems:
         covered = total
-    return Alignment(
-        content, min(1.0, best / total), min(1.0, covered / total), share, used, found, open_stems, weights
-    )
+    return Alignment(content, min(1.0, best / total), min(1.0, covered / total), share, used, open_stems, weights)
 
 
 def _neighbours(content: list[str], used: list[Sentence], evidence: Evidence) -> float:
