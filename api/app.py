@@ -27,7 +27,7 @@ from api.service.rate import RateLimiter
 from api.service.services import Clock, Limits, Services
 from api.store import charges
 from api.store.charges import AnsweredCall, Charge
-from api.store.database import Database
+from api.store.database import Database, StorageUnavailable
 from api.store.group_commit import GroupCommit
 from api.store.open import open_database
 from api.web.connection import Connections, Listener
@@ -100,10 +100,20 @@ async def open_services(
 
 
 def secret_key(config: Config) -> bytes:
-    """SECRET_KEY, or the one kept beside the SQLite file, made with mode 0600 when missing."""
+    """SECRET_KEY, or the one kept beside the SQLite file, made with mode 0600 when missing.
+
+    Raises StorageUnavailable when it can't be kept there.
+    """
     if config.secret_key:
         return config.secret_key.encode()
     path = config.sqlite_path.with_name("secret.key")
+    try:
+        return _kept_key(path)
+    except OSError as error:
+        raise StorageUnavailable(f"cannot keep the secret key at {path}: {error.strerror}") from error
+
+
+def _kept_key(path: Path) -> bytes:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         made = path.with_name(f"secret.key.{os.getpid()}")

@@ -8,6 +8,8 @@ from traceback import extract_tb
 import orjson
 
 MAX_LINES = 100
+_LIBRARIES = ("aiosqlite", "asyncio", "asyncpg", "stripe", "tornado")
+"""Kept at warning whatever LOG_LEVEL says: below it they log statements with their values, which may be content."""
 _EXTRA = ("request_id", "job", "worker", "operation", "status", "path", "reason")
 
 
@@ -45,5 +47,5 @@ def configure(level: int) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    # Tornado says at info what a client did wrong on the wire; that is not news.
-    logging.getLogger("tornado").setLevel(max(level, logging.WARNING))
+    for name in _LIBRARIES:
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))

@@ -16,9 +16,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     for name, text in (("grant", "add calls"), ("correct", "take calls back")):
         change = actions.add_parser(name, help=text)
         change.add_argument("key_id", help="the key's id")
-        change.add_argument("calls", type=int, help="how many calls, above zero")
+        change.add_argument("calls", type=_above_zero, help="how many calls, above zero")
         change.add_argument("--note", required=True, help="why, kept in the ledger")
         change.add_argument("--reference", help="makes the entry unique: the same one again changes nothing")
+
+
+def _above_zero(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number above zero")
+    return int(text)
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
