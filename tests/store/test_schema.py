@@ -12,7 +12,8 @@ from api.store.database import Database, NewerSchema, Tx
 from api.store.open import open_database
 from tests.databases import ROOT, Run
 
-NEWEST = schema.steps()[-1][0]
+ALL = [number for number, _ in schema.steps()]
+NEWEST = ALL[-1]
 
 _OPEN_AND_CLOSE = """
 import asyncio, sys
@@ -35,7 +36,7 @@ async def add_version(tx: Tx, version: int) -> int:
 
 
 def test_the_steps_are_numbered_without_a_gap() -> None:
-    assert [number for number, _ in schema.steps()] == list(range(1, NEWEST + 1))
+    assert list(range(1, NEWEST + 1)) == ALL
     assert all(statements for _, statements in schema.steps())
 
 
@@ -43,7 +44,7 @@ def test_the_steps_are_numbered_without_a_gap() -> None:
 def test_migrating_again_changes_nothing(database: Database, run: Run) -> None:
     async def scenario() -> None:
         before = await database.read(versions)
-        assert before == list(range(1, NEWEST + 1))
+        assert before == ALL
         assert await schema.migrate(database) == NEWEST
         assert await database.read(versions) == before
 
@@ -55,7 +56,7 @@ def test_nodes_that_start_at_once_migrate_once(database_url: str, run: Run) -> N
     async def scenario() -> None:
         opened = await asyncio.gather(*[open_database(database_url) for _ in range(5)])
         for database in opened:
-            assert await database.read(versions) == list(range(1, NEWEST + 1))
+            assert await database.read(versions) == ALL
             await database.close()
 
     run(scenario())
@@ -81,7 +82,7 @@ def test_processes_that_start_at_once_migrate_once(database_url: str, run: Run) 
 
     async def scenario() -> None:
         database = await open_database(database_url)
-        assert await database.read(versions) == list(range(1, NEWEST + 1))
+        assert await database.read(versions) == ALL
         await database.close()
 
     run(scenario())
