@@ -21,6 +21,7 @@ from api.config import Config
 from api.core.secrets import new_id
 from api.facts import Facts
 from api.jobs import TICK_S, JobLoop
+from api.service import offers
 from api.service.engine_pool import EnginePool
 from api.service.known_keys import KnownKeys
 from api.service.rate import RateLimiter
@@ -85,6 +86,7 @@ async def open_services(
         contract=known_contract,
         problems=known_problems,
         facts=known,
+        offers=offers.compose(known_contract, known, base_url),
         base_url=base_url,
         limits=Limits(config.signups_per_hour, known.free_calls_per_day),
         secret_key=key,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from hmac import compare_digest
 from math import ceil
 
-from api.core import x402
 from api.core.secrets import LENGTH, PREFIX, looks_right, secret_hash
 from api.core.times import DAY_S, day_end, utc_day
 from api.problems import Problem
@@ -64,7 +63,7 @@ async def authenticate(services: Services, call: Call) -> Caller | Seen | None:
         "payment_required",
         f"Send an API key (free at {services.base_url}/signup), or pay {services.facts.x402.price_usd} "
         f"{services.facts.x402.asset_symbol} as PAYMENT-REQUIRED says.",
-        headers={"PAYMENT-REQUIRED": payment_required_header(services, call)},
+        headers={"PAYMENT-REQUIRED": services.offers.header(call)},
     )
 
 
@@ -124,7 +123,7 @@ def quota_exceeded(services: Services, call: Call, free_used: int) -> Problem:
         f"Wait for midnight UTC, or see {services.base_url}/pricing.",
         headers={
             "Retry-After": str(day_end(now) - int(now)),
-            "PAYMENT-REQUIRED": payment_required_header(services, call),
+            "PAYMENT-REQUIRED": services.offers.header(call),
             **limit_headers(services, free_used),
         },
     )
@@ -137,28 +136,6 @@ def limit_headers(services: Services, free_used: int) -> dict[str, str]:
         "RateLimit-Policy": f'"free";q={limit};w={DAY_S}',
         "RateLimit": f'"free";r={max(0, limit - free_used)};t={day_end(now) - int(now)}',
     }
-
-
-def payment_required_header(services: Services, call: Call) -> str:
-    """The x402 offer for this operation."""
-    facts, terms = services.facts, services.facts.x402
-    resource = {
-        "url": services.base_url + call.operation.path,
-        "description": call.operation.summary,
-        "mimeType": "application/json",
-        "serviceName": facts.service_name,
-        "tags": list(facts.service_tags),
-    }
-    offer = x402.offer(
-        amount=terms.amount,
-        network=terms.network,
-        asset=terms.asset,
-        asset_name=terms.asset_name,
-        asset_version=terms.asset_version,
-        pay_to=terms.pay_to,
-        max_timeout_seconds=terms.max_timeout_seconds,
-    )
-    return x402.header(x402.payment_required(x402.NO_PAYMENT, resource, [offer]))
 
 
 def unknown_key(detail: str) -> Problem:

@@ -12,7 +12,9 @@ class Call:
     """One request for one operation.
 
     `read_body` gives the parsed body, or raises a Problem; the pipeline asks for it only when the caller is let in.
-    `authorization`, `payment` and `idempotency_key` are the headers as sent. `address` is the client's IP address.
+    `authorization` and `idempotency_key` are the headers as sent. `payment` is the PAYMENT-SIGNATURE header as sent, or
+    the object that stands in its place over MCP. `address` is the client's IP address. `tool` is the MCP tool that was
+    called; None over REST.
     """
 
     operation: Operation
@@ -20,8 +22,9 @@ class Call:
     address: str
     read_body: Callable[[], Any]
     authorization: str | None = None
-    payment: str | None = None
+    payment: str | Mapping[str, Any] | None = None
     idempotency_key: str | None = None
+    tool: str | None = None
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
 

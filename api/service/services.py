@@ -11,6 +11,7 @@ from api.facts import Facts
 from api.problems import ProblemTable
 from api.service.engine_pool import EnginePool
 from api.service.known_keys import KnownKeys
+from api.service.offers import Offers
 from api.service.rate import RateLimiter
 from api.store.charges import AnsweredCall, Charge
 from api.store.database import Database
@@ -35,6 +36,7 @@ class Services:
     contract: Contract
     problems: ProblemTable
     facts: Facts
+    offers: Offers
     base_url: str
     limits: Limits
     secret_key: bytes
