@@ -40,8 +40,6 @@ _MACHINE_LINKS: tuple[tuple[str, int, str, str, str], ...] = (
         "/llms-full.txt",
         "the whole reference, every integration with its code, every article",
     ),
-    ("Machine-readable", 2, "sitemap.xml", "/sitemap.xml", "every page of the site"),
-    ("Machine-readable", 3, "Atom feed", "/blog/feed.xml", "new articles"),
     ("Optional", 1, "Health", "/v1/health", "which engines and ways to pay are on; needs no key"),
 )
 """Section, order, name, path, note of what llms.txt lists beside pages. At one order, pages come first."""
@@ -50,7 +48,7 @@ _MACHINE_LINKS: tuple[tuple[str, int, str, str, str], ...] = (
 def openapi_json(site: Site) -> bytes:
     """The public OpenAPI document."""
     document = public_document(site.contract, site.problems, site.base_url, site.results)
-    return json_bytes(document, indent=2)
+    return json_bytes(document)
 
 
 def llms_sections(site: Site) -> tuple[Section, ...]:
@@ -115,10 +113,9 @@ def script_hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def json_bytes(value: Any, indent: int | None = None) -> bytes:
-    """JSON in UTF-8 with a line break at its end."""
-    separators = (",", ": ") if indent else (",", ":")
-    return (json.dumps(value, ensure_ascii=False, indent=indent, separators=separators) + "\n").encode()
+def json_bytes(value: Any) -> bytes:
+    """JSON in UTF-8 without white space, and a line break at its end."""
+    return (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
 
 def _sentence(text: str) -> str:

@@ -124,4 +124,4 @@ def _plain(html: str) -> str:
 def _with_link(match: re.Match[str]) -> str:
     level, id, inner = match.groups()
     label = _plain(inner).replace('"', "&quot;")
-    return f'<h{level} id="{id}">{inner} <a class="anchor" href="#{id}" aria-label="Link to {label}">#</a></h{level}>'
+    return f'<h{level} id="{id}">{inner} <a class="anchor" href="#{id}" aria-label="Link to {label}"></a></h{level}>'

@@ -158,7 +158,7 @@ class _Renderer:
     def _mirror(self, page: Page) -> str:
         name = f"{page.layout}.md" if f"{page.layout}.md" in self.site.templates else "page.md"
         context = {"page": page, "body": self._clean(page), "minutes": self._minutes(page)}
-        return tidy(self._template(name, page.source, context))
+        return absolute(tidy(self._template(name, page.source, context)), self.site.base_url, page.url)
 
     def _clean(self, page: Page) -> str:
         """The page's Markdown as readers get it, without a title of its own."""
