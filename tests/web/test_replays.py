@@ -189,7 +189,10 @@ def test_a_key_is_taken_to_the_last_character_whatever_it_holds(ledger: Live) ->
     for token, answer in zip(tokens, first, strict=True):
         assert_replayed(judge(ledger, key, Idempotency_Key=token), answer)
     assert used(ledger, key) == len(tokens)
-    assert_problem(judge(ledger, key, Idempotency_Key="x" * 256), "invalid_request")
+    for bad in ("", "x" * 256, "schlüssel", "a\tb"):
+        assert_problem(judge(ledger, key, Idempotency_Key=bad), "invalid_request")
+        assert_problem(create(ledger, bad), "invalid_request")
+    assert used(ledger, key) == len(tokens)
 
 
 @pytest.mark.promise("idempotency.no_content")
