@@ -9,7 +9,7 @@ BENCH_STAMP := .cache/bench/.pins-$(shell cat tests/bench/requirements.txt | sha
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help build serve test test-browser test-clients bench check lock clean
+.PHONY: help build serve test test-browser test-clients test-faults bench check lock clean
 
 help: ## Say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
@@ -30,6 +30,9 @@ test-browser: $(DEV_STAMP) ## Run the site's tests in Debian's chromium
 
 test-clients: $(DEV_STAMP) ## Run the integration examples with the real frameworks, each in an environment of its own
 	$(BIN)/python -m pytest tests/clients
+
+test-faults: $(DEV_STAMP) ## Run the tests of what must be survived: kills, outages, floods (ROUNDS=100 kills)
+	$(BIN)/python -m pytest tests/faults
 
 bench: $(DEV_STAMP) $(BENCH_STAMP) ## Compare speed with a bare Tornado handler and a FastAPI application (SECONDS=5 ROUNDS=3)
 	@command -v wrk >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq wrk >/dev/null; } || \
