@@ -57,4 +57,4 @@ def test_the_judge_example_is_computed_too(project: Project) -> None:
     project.edit("content/openapi.yaml", example, example.replace("was 4", "was 5"))
     project.build()
     for name in ("docs/judge.md", "index.md", "llms-full.txt", "openapi.json"):
-        assert '"verdict": "fail"' in text(project, name), name
+        assert re.search(r'"verdict": ?"fail"', text(project, name)), name
