@@ -7,7 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from api.core.secrets import secret_hash
+from api.store import charges
+from api.store.charges import AnsweredCall
 from api.store.database import Database, Tx
+from api.store.drift import Observation
 from tests import stored
 from tests.live import Answer, FakeClock, Live, live_server
 from tests.stored import files_with
@@ -55,6 +59,16 @@ def judge(live: Live, key: str, body: Any = None, **headers: str) -> Answer:
     """One judge call. Underscores in the names of `headers` stand for hyphens."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     return live.request("POST", "/v1/judge", SMALL if body is None else body, key=key, headers=sent)
+
+
+def use_up(live: Live, key: str) -> None:
+    """Charges what is left of the key's free calls of the day, all in one batch: far quicker than by calls."""
+    call = AnsweredCall(secret_hash(key), "req_used_up", Observation("", "", "judge", verdict="pass", score=0.9))
+    limit = live.app.services.limits.free_calls_per_day
+    calls = [call] * (limit - me(live, key)["free_calls"]["used"])
+    now = int(live.clock())
+    charged = in_store(live, lambda database: database.write(charges.record, calls, now, limit))
+    assert {charge.grant for charge in charged} <= {"free"}
 
 
 def many(count: int, call: Callable[[int], Answer]) -> list[Answer]:

@@ -8,7 +8,20 @@ import pytest
 from api.store import credits
 from tests.live import NOON, FakeClock, Live
 from tests.problem_checks import assert_problem
-from tests.web.ledger import SMALL, grant, id_of, in_store, judge, ledger_server, many, me, places_with, statuses, total
+from tests.web.ledger import (
+    SMALL,
+    grant,
+    id_of,
+    in_store,
+    judge,
+    ledger_server,
+    many,
+    me,
+    places_with,
+    statuses,
+    total,
+    use_up,
+)
 
 
 def ledger_faults(live: Live) -> int:
@@ -19,7 +32,7 @@ def ledger_faults(live: Live) -> int:
 def test_free_calls_go_first_then_credits_which_stay_over_midnight(ledger: Live) -> None:
     key = ledger.new_key()
     assert grant(ledger, id_of(ledger, key), 2).json["credits"] == 2
-    ledger.use_up(key)
+    use_up(ledger, key)
     assert (me(ledger, key)["free_calls"]["remaining"], me(ledger, key)["credits"]) == (0, 2)
     paid = judge(ledger, key)
     assert paid.status == 200
@@ -77,7 +90,7 @@ def test_a_key_is_dead_at_once_on_every_node(tmp_path: Path, database_url: str, 
 def test_a_balance_below_zero_stops_paid_calls_and_free_ones_go_on(ledger: Live) -> None:
     key = ledger.new_key()
     grant(ledger, id_of(ledger, key), 1)
-    ledger.use_up(key)
+    use_up(ledger, key)
     assert judge(ledger, key).status == 200
     assert grant(ledger, id_of(ledger, key), -5).json["credits"] == -5
     assert_problem(judge(ledger, key), "quota_exceeded")
@@ -109,7 +122,7 @@ def test_credits_use_and_settings_survive_a_restart(tmp_path: Path, database_url
 def test_errors_take_no_credit(ledger: Live) -> None:
     key = ledger.new_key()
     grant(ledger, id_of(ledger, key), 1)
-    ledger.use_up(key)
+    use_up(ledger, key)
     assert judge(ledger, key, {"task": ""}).status == 400
     assert judge(ledger, key, b"{").status == 400
     assert judge(ledger, key, Content_Type="text/plain").status == 415

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from api.service import upkeep
+from api.store import retention
+from api.store.retention import Retained
 from tests.examples import example, the_contract
 from tests.live import NOON, Live
 from tests.problem_checks import assert_problem
 from tests.stored import files_with
-from tests.web.ledger import SMALL, grant, id_of, in_store, judge, ledger_server, me, places_with, total
+from tests.web.ledger import SMALL, grant, id_of, in_store, judge, ledger_server, me, places_with, total, use_up
 
 MARKER = "quartz-meridian-8816"
 
@@ -65,7 +67,7 @@ def test_a_call_is_kept_only_when_it_asks_for_it(ledger: Live) -> None:
 
 def test_a_refused_call_keeps_nothing(ledger: Live) -> None:
     key = ledger.new_key()
-    ledger.use_up(key)
+    use_up(ledger, key)
     assert judge(ledger, key, SMALL | {"retain": True, "agent_output": MARKER}).status == 429
     assert total(ledger, "retained", "1") == 0
 
@@ -124,9 +126,9 @@ def test_pages_follow_each_other_newest_first_while_rows_are_added(ledger: Live)
 @pytest.mark.promise("http.lists")
 def test_a_page_has_20_rows_unless_asked_and_100_at_most(ledger: Live) -> None:
     key = ledger.new_key()
-    grant(ledger, id_of(ledger, key), 1)
-    for _ in range(101):
-        keep(ledger, key)
+    key_id = id_of(ledger, key)
+    rows = [Retained(f"ret_{n}", key_id, "judge", int(NOON) - n, int(NOON) + 9, "{}", "{}") for n in range(101)]
+    in_store(ledger, lambda database: database.write(retention.add_all, rows))
     assert [len(kept(ledger, key, query)["data"]) for query in ("", "?limit=1", "?limit=100")] == [20, 1, 100]
     first = kept(ledger, key, "?limit=100")
     last = kept(ledger, key, f"?limit=100&cursor={first['next_cursor']}")
