@@ -67,6 +67,7 @@ def largest() -> list[Case]:
         "one word": "a" * _TOTAL,
         "open brackets": "[" * _TOTAL,
         "full stops": "." * _TOTAL,
+        "full stops in words": ("." * 30_000 + "x") * (_TOTAL // 30_000),
         "blank lines": "\n \n" * (_TOTAL // 3),
         "equations": "1+1=2 " * (_TOTAL // 6),
         "equal signs": "1=" * (_TOTAL // 2),

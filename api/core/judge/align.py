@@ -99,9 +99,15 @@ def _richest(
     tied = [place for place, value in totals.items() if value >= most - 1e-9]
     if len(tied) == 1:
         return tied[0], most
-    return min(tied, key=lambda place: (*_unlike(evidence.sentences[place], parsed), evidence.rank(place))), most
+    return _closest(tied, parsed, evidence), most
 
 
-def _unlike(sentence: Sentence, parsed: Parsed) -> tuple[bool, bool, int]:
-    other = sentence.parsed
-    return other.content != parsed.content, other.negated != parsed.negated, len(sentence.stems)
+def _closest(tied: list[int], parsed: Parsed, evidence: Evidence) -> int:
+    """Of equally rich sentences: those that say just the same, of these the shortest, of these the first by text."""
+    sentences = evidence.sentences
+    same = [place for place in tied if sentences[place].parsed.content == parsed.content]
+    if same:
+        tied = [place for place in same if sentences[place].parsed.negated == parsed.negated] or same
+    shortest = min([len(sentences[place].stems) for place in tied])
+    tied = [place for place in tied if len(sentences[place].stems) == shortest]
+    return tied[0] if len(tied) == 1 else min(tied, key=evidence.rank)

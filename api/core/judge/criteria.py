@@ -30,6 +30,7 @@ _NUMBER: Final = re.compile(r"([-−]?[^\s]+)(?:\s*(?:\+/-|\+-|±)\s*([^\s]+))?$
 
 
 _SUBJECTS: Final = ("the output ", "the answer ", "the response ", "output ", "answer ", "it ")
+_LEADS: Final = _SUBJECTS + PROHIBITIONS
 #: Words between a prohibition and what it forbids.
 _FILLERS: Final = CRITERION_VERBS | {"any", "the", "a", "an", "of", "use", "uses", "reveal", "reveals", "that"}
 
@@ -133,7 +134,7 @@ def _shown(numbers: list[Number]) -> list[str]:
 def _forbidden(text: str) -> str | None:
     """What a negative criterion forbids, or None for a positive one."""
     folded = fold(text)
-    if len(folded) != len(text):
+    if len(folded) != len(text) or not folded.startswith(_LEADS):
         return None
     lead = next((subject for subject in _SUBJECTS if folded.startswith(subject)), "")
     rest = folded[len(lead) :]

@@ -21,7 +21,6 @@ def opposites(claim: Parsed, other: Parsed, text: str, other_text: str) -> list[
     """
     mine, theirs = [*claim.content, *claim.polar], [*other.content, *other.polar]
     my_words, their_words = set(mine), set(theirs)
-    denied, their_denied = odd(claim.content, claim.negated), odd(other.content, other.negated)
     found: list[str] = []
     for word in dict.fromkeys(mine):
         against = OPPOSITES.get(word)
@@ -29,7 +28,7 @@ def opposites(claim: Parsed, other: Parsed, text: str, other_text: str) -> list[
             opposite = "" if word in their_words else _prefixed(word, their_words, my_words)
         else:
             opposite = _instead(word, against, mine, theirs, their_words)
-        if opposite and (word in denied) == (opposite in their_denied):
+        if opposite and (word in odd(claim.content, claim.negated)) == (opposite in odd(other.content, other.negated)):
             found.append(f"{written(word, text)} is the opposite of {written(opposite, other_text)}")
     return found
 
@@ -70,6 +69,8 @@ def turned(content: Sequence[str], negated: Sequence[int], other: Parsed, text: 
 
     A negation in the other sentence over something that the claim leaves out is no difference.
     """
+    if not negated and not other.negated:
+        return []
     mine, theirs = _denials(content, negated), _denials(other.content, other.negated)
     found: list[str] = []
     for word in mine.denied:

@@ -11,8 +11,12 @@ from typing import Final
 
 from api.core.judge.lexicon import ABBREVIATIONS
 
-#: A place where a sentence can end: terminators with closing signs, or line breaks.
-_BOUNDARY: Final = re.compile(r"[.!?…؟۔।]+[\"'”’»)\]*_]{0,4}(?=\s|$)|[。！？｡]+[」』”）]{0,3}|[ \t\r]*\n\s*")
+_TERMINATORS: Final = ".!?…؟۔।"
+#: A place where a sentence can end: terminators with closing signs, or line breaks. A run of terminators is tried once,
+#: from its start, and given back to nobody: otherwise a long run before a letter would take quadratic time.
+_BOUNDARY: Final = re.compile(
+    rf"(?<![{_TERMINATORS}])[{_TERMINATORS}]++[\"'”’»)\]*_]{{0,4}}+(?=\s|$)|[。！？｡]+[」』”）]{{0,3}}|\n\s*"
+)
 _STRUCTURE: Final = re.compile(
     r"(?:[-*•·–+‣▪◦]\s|\(?\d{1,3}[.)]\s|[A-Za-z][.)]\s|#{1,6}\s|\||>|```|~~~|\[\^?\d{1,3}\]"
     r"|[^\W\d_][\w'-]{0,30}(?: [\w'-]{1,30}){0,3}:\s)"
@@ -36,7 +40,7 @@ def split_sentences(text: str) -> list[Span]:
     for match in _BOUNDARY.finditer(text):
         at, end = match.start(), match.end()
         char = text[at]
-        ends = _line_ends(text, start, at, end) if char in " \t\r\n" else _sentence_ends(text, start, at, end)
+        ends = _line_ends(text, start, at, end) if char == "\n" else _sentence_ends(text, start, at, end)
         if ends:
             _add(text, start, end, spans)
             start = end
@@ -64,6 +68,8 @@ def _line_ends(text: str, start: int, at: int, end: int) -> bool:
     """Whether the line break at `at` parts two sentences."""
     if text.count("\n", at, end) > 1 or end >= len(text):
         return True
+    while at > start and text[at - 1] in " \t\r":
+        at -= 1
     line = text.rfind("\n", start, at) + 1 or start
     while line < at and text[line] in " \t\r\n":
         line += 1
