@@ -56,6 +56,7 @@ def test_pages_of_every_size_show_each_row_once(database: Database, run: Run) ->
             last: Position | None = None
             while found := await page(database, limit, last):
                 assert len(found) <= limit
+                assert len(seen) < len(rows), "rows come again"
                 seen += ids(found)
                 last = end(found)
             assert seen == ids(sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)), limit
