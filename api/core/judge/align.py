@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import pairwise
 from typing import Final
 
@@ -14,6 +15,10 @@ from api.core.judge.respell import respelled
 _MOST_SENTENCES: Final = 3
 #: A further sentence must bring at least this share of the claim's weight.
 _LEAST_GAIN: Final = 0.08
+#: Weights that differ by less are the same.
+_SAME: Final = 1e-9
+#: How many candidates are weighed again when common stems are among the claim's.
+_MOST_WEIGHED: Final = 20
 
 
 @dataclass(slots=True)
@@ -93,13 +98,28 @@ def _richest(
             weight = weights[stem]
             for place in places:
                 totals[place] = totals.get(place, 0.0) + weight
+    if any(stem in evidence.common for stem in stems):
+        totals = _exact(stems, weights, totals, evidence, parsed)
     if not totals:
         return None, 0.0
     most = max(totals.values())
-    tied = [place for place, value in totals.items() if value >= most - 1e-9]
+    tied = [place for place, value in totals.items() if value >= most - _SAME]
     if len(tied) == 1:
         return tied[0], most
     return _closest(tied, parsed, evidence), most
+
+
+def _exact(
+    stems: list[str], weights: dict[str, float], totals: dict[int, float], evidence: Evidence, parsed: Parsed
+) -> dict[int, float]:
+    """The best candidates, weighed exactly: the postings of common stems are cut, so that `totals` may lack some."""
+    candidates = nsmallest(_MOST_WEIGHED, totals, key=lambda place: (-totals[place], evidence.rank(place)))
+    candidates += nsmallest(_MOST_WEIGHED, evidence.by_content.get(tuple(parsed.content), ()), key=evidence.rank)
+    sentences = evidence.sentences
+    return {
+        place: sum(weights[stem] for stem in stems if stem in sentences[place].stems)
+        for place in dict.fromkeys(candidates)
+    }
 
 
 def _closest(tied: list[int], parsed: Parsed, evidence: Evidence) -> int:

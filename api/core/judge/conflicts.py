@@ -68,10 +68,13 @@ def _numbers(
 ) -> None:  # fmt: skip
     here = sentence.parsed.numbers
     near = here if alignment.best >= _OWN_NUMBERS_FROM else [n for one in alignment.used for n in one.parsed.numbers]
+    rivals: list[Number] | None = None
     for number in parsed.numbers:
         if number.dated or found_in(number, near) or any(value in derived for value in number.readings):
             continue
-        rival = _rival_number(number, parsed, alignment, sentence)
+        if rivals is None:
+            rivals = [other for other in here if _unstated(other, parsed)]
+        rival = _rival_number(number, rivals, alignment, sentence)
         if number.loose:
             if rival and strong and evidence.figures.match(number) is None:
                 faults.hard.append(_differs(number, rival))
@@ -84,11 +87,11 @@ def _numbers(
             faults.soft.append(number.shown)
 
 
-def _rival_number(number: Number, parsed: Parsed, alignment: Alignment, sentence: Sentence) -> Number | None:
-    """The number of the sentence that stands in the place of `number`: one of the same kind that the claim does not
-    state, with a neighbour or a unit in common, or with nearly the whole sentence in common."""
+def _rival_number(number: Number, unstated: list[Number], alignment: Alignment, sentence: Sentence) -> Number | None:
+    """The number of the sentence that stands in the place of `number`: of those that the claim does not state, one of
+    the same kind, with a neighbour or a unit in common, or with nearly the whole sentence in common."""
     content, theirs = alignment.content, sentence.parsed.content
-    rivals = [other for other in sentence.parsed.numbers if _same_kind(number, other) and _unstated(other, parsed)]
+    rivals = [other for other in unstated if _same_kind(number, other)]
     if number.loose or any(other.loose for other in rivals):
         counted = content[number.at + (not number.loose) :][:1]
         rivals = [

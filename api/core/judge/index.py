@@ -22,7 +22,7 @@ from api.core.judge.sentences import split_sentences
 
 #: A stem that stands in more sentences than this brings only this many of them up as candidates: a bound on the work
 #: for the largest input, far above what real evidence has.
-POSTINGS_LIMIT: Final = 200
+POSTINGS_LIMIT: Final = 100
 #: How many sentences are looked at for one pair of neighbours.
 _MOST_NEIGHBOURS: Final = 50
 _MOST_DATES: Final = 1000
@@ -69,7 +69,7 @@ class Evidence:
                     else:
                         known.append(place)
                 self.sentences.append(Sentence(number, start, end, text, parsed, stems))
-        self._counts: dict[str, int] = {}
+        self.common: dict[str, int] = {}
         if len(self.sentences) > POSTINGS_LIMIT:
             self._cut_postings()
         self._weights: dict[str, float] = {}
@@ -77,9 +77,17 @@ class Evidence:
     def _cut_postings(self) -> None:
         for stem, places in self.postings.items():
             if len(places) > POSTINGS_LIMIT:
-                self._counts[stem] = len(places)
+                self.common[stem] = len(places)
                 places.sort(key=self.rank)
                 del places[POSTINGS_LIMIT:]
+
+    @cached_property
+    def by_content(self) -> dict[tuple[str, ...], list[int]]:
+        """Sentences by their content, for claims all of whose stems are common."""
+        places: dict[tuple[str, ...], list[int]] = {}
+        for place, sentence in enumerate(self.sentences):
+            places.setdefault(tuple(sentence.parsed.content), []).append(place)
+        return places
 
     def rank(self, place: int) -> tuple[str, int]:
         """The order of sentences that ties are broken by: text first, so that the order of items does not matter."""
@@ -89,7 +97,7 @@ class Evidence:
         """Inverse sentence frequency, smoothed; a stem that the evidence does not have weighs most."""
         known = self._weights.get(stem)
         if known is None:
-            count = self._counts.get(stem) or len(self.postings.get(stem, ()))
+            count = self.common.get(stem) or len(self.postings.get(stem, ()))
             known = self._weights[stem] = math.log(1 + (len(self.sentences) + 1) / (count + 0.5))
         return known
 

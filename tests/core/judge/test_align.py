@@ -79,3 +79,16 @@ def test_a_stem_that_stands_everywhere_brings_up_a_bounded_number_of_sentences()
         other.sentences[at].text for at in other.postings["ship"]
     }
     assert one.weight("ship") == pytest.approx(math.log(1 + (POSTINGS_LIMIT + 51) / (POSTINGS_LIMIT + 50.5)))
+
+
+def test_common_stems_do_not_hide_the_sentence_that_says_it() -> None:
+    items = [f"Ship number {at} sailed." for at in range(3 * POSTINGS_LIMIT)]
+    for order in (items, items[::-1]):
+        alignment = align(parse(items[-1]), Evidence(order))
+        assert (alignment.best, alignment.cover) == (1.0, 1.0)
+        assert alignment.sentence is not None
+        assert alignment.sentence.text == items[-1]
+    words = ["Ship sailed." if at else "Ship never sailed." for at in range(3 * POSTINGS_LIMIT)]
+    negated = align(parse("Ship never sailed."), Evidence(words[::-1])).sentence
+    assert negated is not None
+    assert negated.text == "Ship never sailed."
