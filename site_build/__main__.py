@@ -18,11 +18,11 @@ def main(arguments: list[str] | None = None) -> int:
     date = options.date or _source_date()
     inputs = tree.inputs_digest(options.content, options.templates, f"{base_url}\n{date}")
     if options.if_changed and _built_from(options.out, inputs):
-        print(f"{options.out} is up to date")
+        print(f"{tree.shown(options.out)} is up to date")
         return 0
     cache = Cache(options.cache, tree.builder_digest())
     if seal.holds(options.out, inputs, cache):
-        print(f"{options.out} is up to date, every byte of it")
+        print(f"{tree.shown(options.out)} is up to date, every byte of it")
         return 0
     # A build makes many small objects that live to its end: looking for cycles among them often only costs time.
     gc.set_threshold(50_000)

@@ -6,8 +6,9 @@ from site_build import seal, tree
 from site_build.cache import Cache
 from site_build.check import check
 from site_build.faults import BuildFailed
-from site_build.load import Loader, shown
+from site_build.load import Loader
 from site_build.render import render
+from site_build.tree import shown
 from site_build.write import changes, files_of, refuse_foreign, write
 
 

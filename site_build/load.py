@@ -17,6 +17,7 @@ from site_build.engines import consensus_result
 from site_build.examples import computed_results
 from site_build.faults import BuildFailed, Fault, at_text
 from site_build.model import Article, Case, Integration, Listing, Page, Site, Source
+from site_build.tree import shown
 
 T = TypeVar("T")
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
@@ -264,12 +265,6 @@ class Loader:
     def _bytes(self, folder: str) -> dict[str, bytes]:
         top = self.templates / folder
         return {path.relative_to(top).as_posix(): path.read_bytes() for path in tree.files(top)}
-
-
-def shown(path: Path) -> str:
-    """How faults call a file: below the working directory, its relative path."""
-    relative = os.path.relpath(path)
-    return str(path) if relative.startswith("..") else relative
 
 
 def _listing(value: Mapping[str, Any] | None) -> Listing | None:

@@ -20,6 +20,12 @@ CODE_FILES = (
 SKIPPED = frozenset({"__pycache__", "node_modules"})
 
 
+def shown(path: Path) -> str:
+    """How faults call a file: below the working directory, its relative path."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative
+
+
 def files(top: Path) -> Iterator[Path]:
     """All files below `top`, in the order of their paths, without hidden ones and caches."""
     entries = sorted(os.scandir(top), key=lambda entry: entry.name) if top.is_dir() else []
