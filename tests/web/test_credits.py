@@ -18,6 +18,7 @@ from tests.web.ledger import (
     many,
     me,
     places_with,
+    served,
     statuses,
     total,
     use_up,
@@ -52,7 +53,7 @@ def test_free_calls_go_first_then_credits_which_stay_over_midnight(ledger: Live)
 def test_300_calls_at_once_with_7_credits_give_107_answers(ledger: Live) -> None:
     key = ledger.new_key()
     grant(ledger, id_of(ledger, key), 7)
-    answers = many(300, lambda n: judge(ledger, key))
+    answers = many(300, lambda n: served(lambda: judge(ledger, key)))
     assert statuses(answers) == [200] * 107 + [429] * 193
     assert_problem(next(answer for answer in answers if answer.status == 429), "quota_exceeded")
     read = me(ledger, key)
@@ -66,7 +67,7 @@ def test_two_nodes_on_one_database_give_107_answers_together(tmp_path: Path, dat
     with ledger_server(tmp_path, database_url, clock=ledger.clock) as other:
         key = ledger.new_key()
         grant(ledger, id_of(ledger, key), 7)
-        answers = many(160, lambda n: judge((ledger, other)[n % 2], key))
+        answers = many(160, lambda n: served(lambda: judge((ledger, other)[n % 2], key)))
         assert statuses(answers) == [200] * 107 + [429] * 53
         assert me(other, key)["credits"] == 0
         assert ledger_faults(other) == 0
