@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from api.core.consensus import Cluster
 from api.core.signals.answer_keys import AnswerKey
 from api.core.signals.names import WholeName
 from api.core.signals.overlap import Pairs, rounded
 from api.core.signals.places import turned_words
-from api.core.signals.proposals import spelled
-from api.core.signals.reading import Reading
+from api.core.signals.reading import Reading, spelled
 from api.core.signals.values import Value
 
 #: A difference lists no more than this on each side.
-MOST_LISTED = 10
+MOST_LISTED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +114,17 @@ def _negations(mine: Reading, theirs: Reading) -> tuple[list[str], list[str]]:
     my_words, their_words = turned_words([mine]), turned_words([theirs])
     values: list[str] = []
     against: list[str] = []
-    for word in sorted((my_words ^ their_words) & mine.stems & theirs.stems):
-        plain, denied = _spelled(word, mine), f"not {_spelled(word, theirs)}"
-        if word in my_words:
-            plain, denied = _spelled(word, theirs), f"not {_spelled(word, mine)}"
-        values.append(denied if word in my_words else plain)
-        against.append(plain if word in my_words else denied)
+    for word in sorted((my_words ^ their_words) & mine.stems & theirs.stems)[:MOST_LISTED]:
+        mine_says, theirs_say = _spelled(word, mine), _spelled(word, theirs)
+        values.append(f"not {mine_says}" if word in my_words else mine_says)
+        against.append(f"not {theirs_say}" if word in their_words else theirs_say)
     return values, against
 
 
 def _spelled(word: str, reading: Reading) -> str:
     for sentence in reading.distinct:
         if word in sentence.parsed.content:
-            return spelled(word, sentence)
+            return spelled(word, sentence.text)
     return word
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from api.core.judge.antonyms import OPPOSITES
 from api.core.judge.facts import Parsed
 from api.core.signals.polarity import denied, opposite
-from api.core.signals.proposals import spelled
-from api.core.signals.reading import Reading
+from api.core.signals.reading import Reading, spelled
 from api.core.signals.values import Value, agree, of_date, of_number, written
 
-#: An answer brings no more facts of one kind than this.
-MOST_FACTS: Final = 400
+#: An answer is compared on no more facts of one kind than this.
+MOST_FACTS: Final = 200
 _START: Final = "^"
 _END: Final = "$"
 _NUMBER: Final = "#"
@@ -29,16 +29,25 @@ Place = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that an answer states. `kind`: number, date, name or negation; `shown`: as written; `places`: where,
-    one to three of them. `value` for a number or a date; `stems` for a name; `word` and `affirmed` for a negation."""
+    """One thing that an answer states. `kind`: number, date, name or negation; `text`: as written, for a negation the
+    sentence; `places`: where, one to three of them. `value` for a number or a date; `stems` for a name; `word` and
+    `affirmed` for a negation."""
 
     kind: str
-    shown: str
+    text: str
     places: tuple[Place, ...]
     value: Value | None = None
     stems: frozenset[str] = frozenset()
     word: str = ""
     affirmed: bool = True
+
+    @property
+    def shown(self) -> str:
+        """What the answer says: "4", "1 March 2024", "Cape Canaveral", "safe", "not safe"."""
+        if not self.word:
+            return self.text
+        word = spelled(self.word, self.text)
+        return word if self.affirmed else f"not {word}"
 
     @property
     def token(self) -> str:
@@ -67,36 +76,40 @@ class Fact:
 
 def numbers_and_dates(reading: Reading) -> list[Fact]:
     """The numbers and dates. A bare year counts as a date."""
-    facts = []
+    return list(islice(_numbers_and_dates(reading), MOST_FACTS))
+
+
+def _numbers_and_dates(reading: Reading) -> Iterator[Fact]:
     for sentence in reading.distinct:
         parsed = sentence.parsed
+        if not parsed.numbers and not parsed.dates:
+            continue
         masked = _masked(parsed.content)
         for number in parsed.numbers:
-            if number.dated or number.loose:
-                continue
-            value = of_number(number)
-            kind = "number" if value.year is None else "date"
-            facts.append(Fact(kind, number.shown, _places(masked, number.at, number.at + 1), value))
+            if not number.dated and not number.loose:
+                value = of_number(number)
+                kind = "number" if value.year is None else "date"
+                yield Fact(kind, number.shown, _places(masked, number.at, number.at + 1), value)
         for start, end, value in _dates(parsed):
-            facts.append(Fact("date", value.shown, _places(masked, start, end), value))
-    return facts[:MOST_FACTS]
+            yield Fact("date", value.shown, _places(masked, start, end), value)
 
 
 def names(reading: Reading) -> list[Fact]:
     """The whole names. A single capitalised word that opens a sentence needs the whole rest of it as its place."""
-    facts = []
+    return list(islice(_names(reading), MOST_FACTS))
+
+
+def _names(reading: Reading) -> Iterator[Fact]:
     for sentence in reading.distinct:
-        masked = _masked(sentence.parsed.content)
+        masked = _masked(sentence.parsed.content) if sentence.names else []
         for name in sentence.names:
             end = name.at + len(name.stems)
+            places = _places(masked, name.at, end)
             if name.opening:
                 rest = tuple(masked[end:])
-                places: tuple[Place, ...] = ((_START, *rest, _END),) if len(rest) > 1 else ()
-            else:
-                places = _places(masked, name.at, end)
+                places = ((_START, *rest, _END),) if len(rest) > 1 else ()
             if places:
-                facts.append(Fact("name", name.shown, places, stems=frozenset(name.stems)))
-    return facts[:MOST_FACTS]
+                yield Fact("name", name.shown, places, stems=frozenset(name.stems))
 
 
 def turned_words(readings: Sequence[Reading]) -> frozenset[str]:
@@ -108,24 +121,19 @@ def turned_words(readings: Sequence[Reading]) -> frozenset[str]:
 
 def polarities(reading: Reading, watched: frozenset[str]) -> list[Fact]:
     """For each mention of a watched word, or of a word that has an opposite, whether the answer affirms it."""
-    facts = []
+    return list(islice(_polarities(reading, watched), MOST_FACTS))
+
+
+def _polarities(reading: Reading, watched: frozenset[str]) -> Iterator[Fact]:
     for sentence in reading.distinct:
         content = sentence.parsed.content
         masked = _masked(content)
         turned = denied(sentence.parsed)
         for at, word in enumerate(content):
-            if word not in watched and word not in OPPOSITES:
-                continue
-            affirmed = word not in turned
-            places = _places(masked, at, at + 1)
-            if places:
-                shown = spelled(word, sentence)
-                facts.append(
-                    Fact("negation", shown if affirmed else f"not {shown}", places, word=word, affirmed=affirmed)
-                )
-        if len(facts) >= MOST_FACTS:
-            break
-    return facts[:MOST_FACTS]
+            if word in watched or word in OPPOSITES:
+                places = _places(masked, at, at + 1)
+                if places:
+                    yield Fact("negation", sentence.text, places, word=word, affirmed=word not in turned)
 
 
 def _masked(content: Sequence[str]) -> list[str]:

@@ -10,12 +10,11 @@ from api.core.judge.facts import Parsed
 from api.core.judge.lexicon import REFUSALS
 from api.core.judge.normalise import fold
 from api.core.judge.parse import parse
-from api.core.judge.words import look_up, tokenise
 from api.core.signals.options import options, picked
 from api.core.signals.phrases import NO, YES
 from api.core.signals.polarity import denied, opposed
 from api.core.signals.questions import wanted
-from api.core.signals.reading import Reading, Sentence
+from api.core.signals.reading import Reading, Sentence, spelled
 from api.core.signals.statement import Statement, final_statement
 from api.core.signals.values import Value, Values, values_of, written
 
@@ -175,9 +174,9 @@ def _open(statement: Statement, reading: Reading, question: Question) -> list[Pr
         if facts:
             return [one for one in facts if one.kind in question.wanted] or facts
     return [
-        Proposal("text", spelled(stem, sentence), stems=(stem,))
+        Proposal("text", spelled(stem, sentence.text), stems=(stem,))
         for sentence in statement.sentences
-        for stem in _novel(sentence.parsed.content, given)
+        for stem in _novel(sentence.parsed.content, given)[:MOST_PROPOSED]
     ]
 
 
@@ -198,11 +197,6 @@ def _of_value(value: Value) -> Proposal:
 
 def _novel(stems: Iterable[str], given: frozenset[str]) -> list[str]:
     return [stem for stem in dict.fromkeys(stems) if stem not in given]
-
-
-def spelled(stem: str, sentence: Sentence) -> str:
-    """A word of the sentence with that stem, as written; the stem itself when there is none."""
-    return next((token for token in tokenise(sentence.text) if look_up(token).stem == stem), stem)
 
 
 def _short(text: str) -> str:

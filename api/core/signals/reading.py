@@ -11,6 +11,7 @@ from api.core.judge.claims import clean, split_claims
 from api.core.judge.facts import Parsed
 from api.core.judge.parse import parse
 from api.core.judge.sentences import split_sentences
+from api.core.judge.words import look_up, tokenise
 from api.core.signals.names import WholeName, whole_names
 from api.core.signals.values import Values, values_of
 
@@ -52,6 +53,11 @@ def read_sentence(text: str, label: str = "") -> Sentence:
     whole = f"{label} {text}" if label else text
     parsed = parse(whole)
     return Sentence(text, label, parsed, whole_names(whole, parsed) if parsed.names else ())
+
+
+def spelled(stem: str, text: str) -> str:
+    """The first word of `text` with that stem, as written; the stem itself when there is none."""
+    return next((token for token in tokenise(text) if look_up(token).stem == stem), stem)
 
 
 def _read(output: str, known: dict[tuple[str, str], Sentence]) -> Reading:

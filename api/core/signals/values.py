@@ -80,6 +80,8 @@ def agree(one: Value, other: Value) -> bool:
 
     A bare number agrees with the same number of any unit; a date with any date that has no other year, month or day.
     """
+    if not any(mark in other.marks for mark in one.marks):
+        return False
     if one.date is not None and other.date is not None:
         return compatible(one.date, other.date)
     if one.number is not None and other.number is not None:
