@@ -12,14 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from tests.eval import judge_sets
+from tests.eval import consensus_sets, judge_sets
 
 Evaluator = Callable[[Path], dict[str, Any]]
 
 #: (prefix of the set's name, what measures such sets), first match wins; None: such sets are named and left out.
 #: An evaluator returns at least {"set", "n"}; keys that are no COLUMNS are printed behind them.
 EVALUATORS: Final[tuple[tuple[str, Evaluator | None], ...]] = (
-    ("consensus_", None),
+    ("consensus_", consensus_sets.evaluate),
     ("", judge_sets.evaluate),
 )
 COLUMNS: Final = ("set", "n", "auc", "accuracy", "pass", "retry", "fail", "p_sup_pass", "p_unsup_fail", "base", "ms")

@@ -69,13 +69,36 @@ def _by_kind(cluster: Cluster, readings: Sequence[Reading]) -> Iterator[tuple[st
         yield kind, _points(facts[kind])
 
 
+class _Stated:
+    """The facts of one kind in one answer, with a table by place."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self.facts = facts
+        self.tokens = [fact.token for fact in facts]
+        self._there: dict[Place, list[int]] = {}
+        self.said: set[tuple[Place, str]] = set()
+        for number, fact in enumerate(facts):
+            for place in fact.places:
+                self._there.setdefault(place, []).append(number)
+                self.said.add((place, self.tokens[number]))
+
+    def rivals(self, fact: Fact, token: str) -> list[int]:
+        """The facts at the places of `fact` that contradict it, when none there says the same."""
+        if any((place, token) in self.said for place in fact.places):
+            return []
+        there = dict.fromkeys(n for place in fact.places for n in self._there.get(place, ())[:_MOST_AT_A_PLACE])
+        if any(fact.same(self.facts[number]) for number in there):
+            return []
+        return [number for number in there if fact.contradicts(self.facts[number])]
+
+
 def _points(facts: dict[int, list[Fact]]) -> list[dict[int, str]]:
     """The points on which answers differ: {answer: what it says}, those that are first mentioned first."""
-    facts = _disputed(facts)
-    places = {index: _by_place(stated) for index, stated in facts.items()}
+    stated = {index: _Stated(facts[index]) for index in sorted(facts)}
+    disputed = _disputed(stated)
     joined: dict[Mention, Mention] = {}
-    for a, b in combinations(sorted(facts), 2):
-        for mine, other in _pairs(facts[a], facts[b], places[a], places[b]):
+    for a, b in combinations(stated, 2):
+        for mine, other in _pairs(stated[a], stated[b], disputed[a]):
             _join(joined, (a, mine), (b, other))
     groups: dict[Mention, dict[int, str]] = {}
     for mention in sorted(joined):
@@ -84,51 +107,28 @@ def _points(facts: dict[int, list[Fact]]) -> list[dict[int, str]]:
     return list(groups.values())
 
 
-def _disputed(facts: dict[int, list[Fact]]) -> dict[int, list[Fact]]:
-    """The facts with a place at which answers say different things, at most MOST_DISPUTED for each answer."""
-    speakers: dict[Place, tuple[set[int], set[str]]] = {}
-    for index, stated in facts.items():
-        for fact in stated:
-            token = fact.token
-            for place in fact.places:
-                answers, tokens = speakers.setdefault(place, (set(), set()))
-                answers.add(index)
-                tokens.add(token)
-    disputed = {place for place, (answers, tokens) in speakers.items() if len(answers) > 1 and len(tokens) > 1}
+def _disputed(stated: dict[int, _Stated]) -> dict[int, list[int]]:
+    """Per answer its facts with a place at which answers say different things, at most MOST_DISPUTED."""
+    speakers: dict[Place, set[int]] = {}
+    tokens: dict[Place, set[str]] = {}
+    for index, one in stated.items():
+        for place, token in one.said:
+            speakers.setdefault(place, set()).add(index)
+            tokens.setdefault(place, set()).add(token)
+    places = {place for place, said in tokens.items() if len(said) > 1 and len(speakers[place]) > 1}
     return {
-        index: [fact for fact in stated if not disputed.isdisjoint(fact.places)][:MOST_DISPUTED]
-        for index, stated in facts.items()
+        index: [number for number, fact in enumerate(one.facts) if not places.isdisjoint(fact.places)][:MOST_DISPUTED]
+        for index, one in stated.items()
     }
 
 
-def _by_place(facts: Sequence[Fact]) -> dict[Place, list[int]]:
-    found: dict[Place, list[int]] = {}
-    for number, fact in enumerate(facts):
-        for place in fact.places:
-            found.setdefault(place, []).append(number)
-    return found
-
-
-def _pairs(
-    mine: Sequence[Fact],
-    theirs: Sequence[Fact],
-    my_places: dict[Place, list[int]],
-    their_places: dict[Place, list[int]],
-) -> Iterator[Mention]:
-    """(index of mine, index of theirs) of the facts that contradict each other."""
-    for number, fact in enumerate(mine):
-        for rival in _rivals(fact, theirs, their_places):
-            if _rivals(theirs[rival], mine, my_places):
+def _pairs(mine: _Stated, theirs: _Stated, disputed: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """(number of mine, number of theirs) of the facts that contradict each other."""
+    for number in disputed:
+        for rival in theirs.rivals(mine.facts[number], mine.tokens[number]):
+            if mine.rivals(theirs.facts[rival], theirs.tokens[rival]):
                 yield number, rival
                 break
-
-
-def _rivals(fact: Fact, others: Sequence[Fact], places: dict[Place, list[int]]) -> list[int]:
-    """The facts at the places of `fact` that contradict it, when none there says the same."""
-    there = dict.fromkeys(n for place in fact.places for n in places.get(place, ())[:_MOST_AT_A_PLACE])
-    if any(fact.same(others[n]) for n in there):
-        return []
-    return [n for n in there if fact.contradicts(others[n])]
 
 
 def _root(joined: dict[Mention, Mention], mention: Mention) -> Mention:
