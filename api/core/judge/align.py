@@ -114,7 +114,7 @@ def _exact(
 ) -> dict[int, float]:
     """The best candidates, weighed exactly: the postings of common stems are cut, so that `totals` may lack some."""
     candidates = nsmallest(_MOST_WEIGHED, totals, key=lambda place: (-totals[place], evidence.rank(place)))
-    candidates += nsmallest(_MOST_WEIGHED, evidence.by_content.get(tuple(parsed.content), ()), key=evidence.rank)
+    candidates += evidence.by_content.get(tuple(parsed.content), ())
     sentences = evidence.sentences
     return {
         place: sum(weights[stem] for stem in stems if stem in sentences[place].stems)

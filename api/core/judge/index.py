@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nsmallest
 from itertools import pairwise
 from typing import Final
 
@@ -83,11 +84,11 @@ class Evidence:
 
     @cached_property
     def by_content(self) -> dict[tuple[str, ...], list[int]]:
-        """Sentences by their content, for claims all of whose stems are common."""
+        """Sentences by their content, the first few by text, for claims all of whose stems are common."""
         places: dict[tuple[str, ...], list[int]] = {}
         for place, sentence in enumerate(self.sentences):
             places.setdefault(tuple(sentence.parsed.content), []).append(place)
-        return places
+        return {content: nsmallest(_MOST_ALIKE, found, key=self.rank) for content, found in places.items()}
 
     def rank(self, place: int) -> tuple[str, int]:
         """The order of sentences that ties are broken by: text first, so that the order of items does not matter."""
