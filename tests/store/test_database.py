@@ -435,6 +435,54 @@ def test_postgres_deadlocks_are_run_again(on_postgres: Database, run: Run) -> No
     run(scenario())
 
 
+def test_postgres_rivals_take_turns_after_a_conflict(
+    on_postgres: Database, postgres_url: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "TURNS_S", 1_000)
+    order: list[str] = []
+
+    async def scenario() -> None:
+        other = await open_database(postgres_url)
+        begun, go_on = asyncio.Event(), asyncio.Event()
+
+        async def conflict_once(tx: Tx, name: str) -> None:
+            order.append(f"{name} begins")
+            if order.count(f"{name} begins") == 1:
+                raise asyncpg.SerializationError("made up")
+            if name == "first":
+                begun.set()
+                await go_on.wait()
+            order.append(f"{name} ends")
+
+        async def let_it_end(tx: Tx) -> None:
+            order.append("a process without conflicts does not wait")
+            go_on.set()
+
+        first = asyncio.create_task(on_postgres.write(conflict_once, "first"))
+        await begun.wait()
+        second = asyncio.create_task(other.write(conflict_once, "second"))
+        third = await open_database(postgres_url)
+        waits = """SELECT 1 AS waits FROM pg_locks JOIN pg_database d ON d.oid = database
+            WHERE NOT granted AND datname = current_database()"""
+        while not await third.read(row, waits):
+            pass
+        await third.write(let_it_end)
+        await asyncio.gather(first, second)
+        await other.close()
+        await third.close()
+
+    run(scenario())
+    assert order == [
+        "first begins",
+        "first begins",
+        "second begins",
+        "a process without conflicts does not wait",
+        "first ends",
+        "second begins",
+        "second ends",
+    ]
+
+
 def test_postgres_conflicts_without_end(on_postgres: Database, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "RETRY_S", 0)
 
