@@ -2,6 +2,7 @@
 schemas."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,8 @@ Auth = Literal["none", "key", "key_or_payment", "operator"]
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of the contract. `path` may hold `{name}` parts; `problems` are codes of problems.yaml."""
+    """One operation of the contract. `path` may hold `{name}` parts; `problems` are codes of problems.yaml. `raw_body`:
+    it reads the body's bytes itself, and there is no schema."""
 
     id: str
     method: str
@@ -35,6 +37,7 @@ class Operation:
     body: "BodySchema | None"
     query: "tuple[Parameter, ...]"
     takes_idempotency_key: bool
+    raw_body: bool
 
     @property
     def example(self) -> Any:
@@ -70,7 +73,7 @@ class Parameter:
     def value(self, text: str) -> Any:
         """The text as the schema's type; left as text when it can't be that, so that the schema says so."""
         match self.schema.schema["type"]:
-            case "integer" if text.lstrip("-").isdecimal() and len(text) < 19:
+            case "integer" if re.fullmatch(r"-?[0-9]{1,18}", text):
                 return int(text)
             case "boolean" if text in ("true", "false"):
                 return text == "true"
@@ -184,6 +187,7 @@ def _operation(method: str, path: str, spec: Mapping[str, Any], document: Mappin
             if parameter["in"] == "query"
         ),
         takes_idempotency_key=any(parameter["name"] == "Idempotency-Key" for parameter in parameters),
+        raw_body=spec.get("x-raw-body", False),
     )
 
 
