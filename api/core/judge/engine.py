@@ -12,7 +12,7 @@ from api.core.judge.index import Evidence
 from api.core.judge.model import Judgement
 from api.core.judge.normalise import squeeze, stands_in
 from api.core.judge.numerals import tidy
-from api.core.judge.phrases import Output
+from api.core.judge.phrases import MET_FROM, Output, recall
 from api.core.judge.references import references
 from api.core.judge.selfcheck import contradictions
 from api.core.judge.support import check_claim, read_claim
@@ -43,6 +43,7 @@ def judge(task: str, agent_output: str, evidence: Sequence[str] = (), criteria: 
             criteria=[check_criterion(criterion, output) for criterion in criteria],
             faults=[*false, *contradictions(agent_output, read)],
             references=bool(answers.answers),
+            answered=bool(answers.answers) and any(recall(item, output) >= MET_FROM for item in items),
             verbatim=_verbatim(output, items),
             has_words=bool(read) or bool(tokenise(agent_output)),
         )

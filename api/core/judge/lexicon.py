@@ -193,7 +193,8 @@ REFUSALS: Final = (
     "i cannot determine", "i can't determine", "i do not know", "i don't know", "i do not have", "i don't have",
     "i'm sorry, but", "i am sorry, but", "i apologize, but", "i apologise, but", "i'm not sure", "i am not sure",
     "as an ai", "as a language model", "cannot be determined", "no information is provided", "not enough information",
-    "i must decline", "i cannot comply", "i can't comply", "i won't be able to", "unable to answer",
+    "i must decline", "i cannot say", "i can't say", "i cannot comply", "i can't comply",
+    "i won't be able to", "unable to answer",
     "unable to determine", "i cannot find", "i can't find", "i could not find", "i couldn't find", "n/a",
 )  # fmt: skip
 

@@ -19,12 +19,15 @@ _FOREIGN: Final = 0.15
 _NO_EVIDENCE: Final = 0.5
 #: Refusals are looked for in this many characters.
 _HEAD: Final = 300
+#: An output of no more words than this that says it declines does decline.
+_SHORT_REFUSAL: Final = 25
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
     """Everything the verdict rests on. `faults`: reasons for false equations and for claims that contradict each other.
-    `verbatim`: the whole output stands in one evidence item. `references`: all evidence is reference answers."""
+    `verbatim`: the whole output stands in one evidence item. `references`: all evidence is reference answers;
+    `answered`: the output has one of them, so that it cannot be about something else."""
 
     output: str
     evidence: list[str]
@@ -33,6 +36,7 @@ class Findings:
     faults: list[str]
     verbatim: bool
     references: bool
+    answered: bool
     has_words: bool
 
 
@@ -69,7 +73,7 @@ def _fails(found: Findings) -> list[str]:
     size = sum(one.size for one in found.checked)
     foreign = [one for one in found.checked if one.cover < _FOREIGN]
     declined = _refusal(found)
-    if foreign and not declined and 2 * sum(one.size for one in foreign) > size:
+    if foreign and not declined and not found.answered and 2 * sum(one.size for one in foreign) > size:
         first = foreign[0].finding
         spoken.append(
             reasons.no_reference(first.text, found.evidence) if found.references else reasons.off_topic(first.text)
@@ -80,8 +84,12 @@ def _fails(found: Findings) -> list[str]:
 
 
 def _refusal(found: Findings) -> str:
-    """The phrase by which the output declines, "" when it does not."""
-    if found.verbatim:
+    """The phrase by which the output declines, "" when it does not. A longer output that opens with a disclaimer and
+    then meets every criterion, or states something that is supported, does not decline."""
+    delivered = any(one.finding.status == "supported" for one in found.checked) or (
+        bool(found.criteria) and all(one.met for one in found.criteria)
+    )
+    if found.verbatim or (delivered and len(found.output.split()) > _SHORT_REFUSAL):
         return ""
     head = squeeze(found.output[:_HEAD])
     return next((phrase for phrase in REFUSALS if phrase in head and stands_in(phrase, head)), "")

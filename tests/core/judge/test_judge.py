@@ -178,3 +178,21 @@ def test_long_quotes_are_cut_at_a_blank() -> None:
 def test_quoting_the_evidence_is_never_a_fault() -> None:
     evidence = ["I cannot answer this, because 2 + 2 = 5. The door is open. The door is not open. So we stop at the"]
     assert check(evidence[0], evidence).verdict == "pass"
+
+
+def test_a_disclaimer_before_an_answer_is_no_refusal() -> None:
+    disclaimer = (
+        "I do not have access to live data, so what follows is only what the sources that were given to me say. "
+    )
+    output = disclaimer + "They say that the launch, which had been put off more than once, was from Cape Canaveral."
+    assert check(output, evidence=[], criteria=["Cape Canaveral"]).verdict == "pass"
+    assert check(disclaimer, evidence=[], criteria=["Cape Canaveral"]).verdict == "retry"
+    assert (
+        check("I cannot say whether it was Cape Canaveral.", evidence=[], criteria=["Cape Canaveral"]).verdict
+        == "retry"
+    )
+
+
+def test_an_output_that_has_the_reference_answer_is_not_about_something_else() -> None:
+    output = "It is Paris. Many tourists enjoy museums, bridges, gardens and food there every single summer."
+    assert check(output, evidence=["Paris"], task="What is the capital of France?").verdict == "retry"
