@@ -17,8 +17,10 @@ from tornado.ioloop import PeriodicCallback
 from tornado.netutil import bind_sockets
 
 from api import contract, facts, problems
+from api.clients.ports import Checkout
 from api.config import Config
 from api.core.secrets import new_id
+from api.core.stripe_events import is_live_key, is_test_key
 from api.facts import Facts
 from api.jobs import TICK_S, JobLoop
 from api.service import offers
@@ -96,9 +98,28 @@ async def open_services(
         engines=EnginePool(ENGINE_WORKERS),
         key_rate=RateLimiter(config.key_requests_per_second, config.key_requests_per_second * BURST, clock),
         known_keys=KnownKeys(),
+        checkout=checkout_of(config),
         clock=clock,
         random_bytes=os.urandom,
     )
+
+
+def checkout_of(config: Config) -> Checkout | None:
+    """The way to Stripe, None when no packs are sold: without a key of Stripe's test mode, or without the secret that
+    the credits come by."""
+    if not config.stripe_secret_key:
+        return None
+    if not is_test_key(config.stripe_secret_key):
+        kind = "a live-mode key, which is never used" if is_live_key(config.stripe_secret_key) else "no key of Stripe's"
+        log.warning("billing is off: STRIPE_SECRET_KEY is %s; a test-mode key begins with sk_test_ or rk_test_", kind)
+        return None
+    if not config.stripe_webhook_secret:
+        log.warning("billing is off: without STRIPE_WEBHOOK_SECRET no payment could be credited")
+        return None
+    # Not before it is needed: importing the library takes most of a second.
+    from api.clients.checkout import StripeCheckout
+
+    return StripeCheckout(config.stripe_secret_key, config.stripe_webhook_secret, config.stripe_api_base)
 
 
 def secret_key(config: Config) -> bytes:

@@ -48,6 +48,9 @@ class Config:
     secret_key: str = field(repr=False)
     allowed_origins: tuple[str, ...]
     trusted_proxies: tuple[Network, ...]
+    stripe_secret_key: str = field(repr=False)
+    stripe_webhook_secret: str = field(repr=False)
+    stripe_api_base: str
     signups_per_hour: int
     key_requests_per_second: int
     log_level: int
@@ -167,6 +170,19 @@ SETTINGS = (
         _networks,
         "Addresses whose X-Forwarded-For is believed, separated by commas. Unset: none.",
     ),
+    Setting(
+        "STRIPE_SECRET_KEY",
+        "",
+        str,
+        "Stripe's secret key, of its test mode (`sk_test_...`). With another one, or none, no packs are sold.",
+    ),
+    Setting(
+        "STRIPE_WEBHOOK_SECRET",
+        "",
+        str,
+        "The signing secret (`whsec_...`) of the webhook at `/v1/billing/webhook`. Without it no packs are sold.",
+    ),
+    Setting("STRIPE_API_BASE", "https://api.stripe.com", _base_url, "Where Stripe's API is. For tests."),
     Setting("SIGNUPS_PER_HOUR", "10", _count, "Keys that one client address can make within an hour. 0: no limit."),
     Setting(
         "KEY_REQUESTS_PER_SECOND",

@@ -11,8 +11,10 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from api.contract import Operation
 from api.openapi import public_document
 from tests.examples import example, the_contract
+from tests.fakes.stripe import event, fake_stripe
 from tests.live import Answer, Live, live_server
 from tests.problem_checks import assert_problem, the_problems
+from tests.web.billing import post_event
 
 ADMIN_TOKEN = "operator-token-of-the-contract-tests"
 OPERATIONS = list(the_contract().operations.values())
@@ -23,7 +25,12 @@ WITH_BODY = [operation for operation in OPERATIONS if operation.body is not None
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("contract")
-    with live_server(folder, SIGNUPS_PER_HOUR="1000", ADMIN_TOKEN=ADMIN_TOKEN) as live:
+    with (
+        fake_stripe() as fake,
+        live_server(
+            folder, dist=None, clock=None, SIGNUPS_PER_HOUR="1000", ADMIN_TOKEN=ADMIN_TOKEN, **fake.settings
+        ) as live,
+    ):
         live.new_key()
         yield live
 
@@ -61,6 +68,9 @@ SUCCESSES: dict[str, Callable[[Live], Answer]] = {
     "delete_retained": lambda server: call(server, "delete_retained", id=retained_row(server)),
     "get_settings": lambda server: call(server, "get_settings"),
     "update_settings": lambda server: call(server, "update_settings"),
+    "checkout": lambda server: call(server, "checkout"),
+    "billing_webhook": lambda server: post_event(server, event("customer.created", {})),
+    "admin_list_orders": lambda server: (call(server, "checkout"), call(server, "admin_list_orders"))[1],
     "admin_list_keys": lambda server: call(server, "admin_list_keys"),
     "admin_revoke_key": lambda server: call(server, "admin_revoke_key", id=key_id(server, throw_away(server))),
     "admin_list_credits": lambda server: call(server, "admin_list_credits", id=key_id(server, server.keys[0])),
@@ -172,6 +182,7 @@ PROMISED = {
     "get_key": "200 401",
     "delete_key": "200 401",
     "rotate_key": "200 401",
+    "checkout": "200 400 401 503",
     "list_retained": "200 401",
     "delete_retained": "200 401 404",
     "get_settings": "200 401",
@@ -184,6 +195,7 @@ PROMISED = {
 @pytest.mark.promise("contract.answers_validation")
 @pytest.mark.promise("contract.answers_keys")
 @pytest.mark.promise("contract.answers_retention")
+@pytest.mark.promise("contract.answers_checkout")
 @pytest.mark.parametrize("operation_id", PROMISED)
 def test_the_promised_answers_are_documented(operation_id: str) -> None:
     operation = the_contract().operations[operation_id]

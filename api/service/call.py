@@ -12,9 +12,10 @@ class Call:
     """One request for one operation.
 
     `read_body` gives the parsed body, or raises a Problem; the pipeline asks for it only when the caller is let in.
-    `authorization` and `idempotency_key` are the headers as sent. `payment` is the PAYMENT-SIGNATURE header as sent, or
-    the object that stands in its place over MCP. `address` is the client's IP address. `tool` is the MCP tool that was
-    called; None over REST.
+    For an operation whose contract says so it gives the body's bytes instead. `authorization`, `idempotency_key` and
+    `signature` (of Stripe) are the headers as sent. `payment` is the PAYMENT-SIGNATURE header as sent, or the object
+    that stands in its place over MCP. `address` is the client's IP address. `tool` is the MCP tool that was called;
+    None over REST.
     """
 
     operation: Operation
@@ -25,6 +26,7 @@ class Call:
     payment: str | Mapping[str, Any] | None = None
     idempotency_key: str | None = None
     tool: str | None = None
+    signature: str | None = None
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
 

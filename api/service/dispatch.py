@@ -46,7 +46,10 @@ async def _dispatch(services: Services, call: Call) -> Reply:
 
 
 def _arguments(call: Call) -> Any:
-    """The body of an operation that has one, else its query parameters, checked on the contract's schemas."""
+    """The body of an operation that has one, else its query parameters, checked on the contract's schemas; or the
+    body's bytes."""
+    if call.operation.raw_body:
+        return call.read_body()
     schema = call.operation.body
     if schema is None:
         arguments, faults = call.operation.read_query(call.query)

@@ -13,6 +13,6 @@ async def health(services: Services, call: Call, body: Any) -> Reply:
             "status": "ok",
             "version": services.contract.version,
             "engines": {"deterministic": True, "llm": False},
-            "payments": {"free": True, "stripe": False, "x402": False},
+            "payments": {"free": True, "stripe": services.checkout is not None, "x402": False},
         }
     )

@@ -1,5 +1,5 @@
-"""What the operator may do: find and revoke keys, read and correct their credits, count calls; and say whether the
-server can work."""
+"""What the operator may do: find and revoke keys, read and correct their credits, see orders, count calls; and say
+whether the server can work."""
 
 from typing import Any
 
@@ -10,10 +10,11 @@ from api.service import lists
 from api.service.call import Call, Reply
 from api.service.keys import USAGE_DAYS, usage_rows
 from api.service.services import Services
-from api.store import credits, jobs, keys
+from api.store import credits, jobs, keys, orders
 from api.store.credits import Entry
 from api.store.database import StorageUnavailable, Tx
 from api.store.keys import Filter, StoredKey
+from api.store.orders import Order
 
 
 async def list_keys(services: Services, call: Call, arguments: dict[str, Any]) -> Reply:
@@ -59,6 +60,13 @@ async def add_credits(services: Services, call: Call, body: dict[str, Any]) -> R
     if balance is None:
         raise _no_key()
     return Reply({"id": call.path["id"], "credits": balance})
+
+
+async def list_orders(services: Services, call: Call, arguments: dict[str, Any]) -> Reply:
+    """GET /v1/admin/orders."""
+    limit, place = arguments["limit"], lists.position(arguments)
+    rows = await services.database.read(orders.page, arguments.get("status"), arguments.get("key_id"), limit + 1, place)
+    return Reply(lists.page(rows, limit, lambda row: (row[0].created_at, row[0].id), _show_order))
 
 
 async def counts(services: Services, call: Call, arguments: dict[str, Any]) -> Reply:
@@ -119,4 +127,22 @@ def _show_entry(entry: Entry) -> dict[str, Any]:
         "reason": entry.reason,
         "reference": entry.reference,
         "note": entry.note,
+    }
+
+
+def _show_order(row: tuple[Order, int]) -> dict[str, Any]:
+    order, held = row
+    return {
+        "id": order.id,
+        "key_id": order.key_id,
+        "created_at": rfc3339(order.created_at),
+        "pack": order.pack,
+        "calls": order.calls,
+        "amount": order.amount,
+        "currency": order.currency,
+        "status": order.status,
+        "reversed": held,
+        "session_id": order.session_id,
+        "payment_intent": order.payment_intent,
+        "note": order.note,
     }

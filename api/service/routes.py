@@ -1,12 +1,13 @@
 """Which function serves which operation of the contract.
 
-`arguments` is the parsed body of an operation that has one, else its query parameters.
+`arguments` is the parsed body of an operation that has one, its bytes where the contract says x-raw-body, else the
+query parameters.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from api.service import account, health, keys, operator, retained, validation
+from api.service import account, billing, health, keys, operator, retained, validation
 from api.service.admission import Caller, Seen
 from api.service.call import Call, Reply
 from api.service.services import Services
@@ -24,6 +25,8 @@ OPEN: Mapping[str, OpenHandler] = {
     "admin_list_credits": operator.list_credits,
     "admin_add_credits": operator.add_credits,
     "admin_counts": operator.counts,
+    "admin_list_orders": operator.list_orders,
+    "billing_webhook": billing.webhook,
 }
 """Operations that no key is needed for: anybody's, and the operator's."""
 
@@ -41,5 +44,6 @@ KEYED: Mapping[str, KeyedHandler] = {
     "delete_retained": retained.delete_row,
     "get_settings": account.read_settings,
     "update_settings": account.update_settings,
+    "checkout": billing.checkout,
 }
 """Other operations whose caller has shown a key."""

@@ -5,6 +5,7 @@ import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from api.clients.ports import Checkout
 from api.contract import Contract
 from api.core.secrets import RandomBytes
 from api.facts import Facts
@@ -31,7 +32,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything an operation may use. `base_url` is the public one, without a slash at its end."""
+    """Everything an operation may use. `base_url` is the public one, without a slash at its end. `checkout` None: no
+    packs are sold."""
 
     contract: Contract
     problems: ProblemTable
@@ -46,6 +48,7 @@ class Services:
     engines: EnginePool
     key_rate: RateLimiter
     known_keys: KnownKeys
+    checkout: Checkout | None
     clock: Clock
     random_bytes: RandomBytes
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from api.store.database import Row, Tx
 
-Reason = Literal["grant", "correction"]
+Reason = Literal["grant", "correction", "pack", "refund", "dispute"]
 
 
 @dataclass(frozen=True, slots=True)

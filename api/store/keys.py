@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.store import idempotency, payments
+from api.store import idempotency, orders, payments
 from api.store.database import Row, Tx
 
 Position = tuple[int, str]
@@ -120,6 +120,7 @@ async def revoke(tx: Tx, key_id: str) -> str | None:
 
 async def _forget(tx: Tx, key_id: str) -> str:
     await idempotency.forget(tx, key_id)
+    await orders.forget(tx, key_id)
     await payments.forget_key(tx, key_id)
     return key_id
 

@@ -64,10 +64,11 @@ class Endpoint:
             operation=operation,
             request_id=request.request_id,
             address=client_address(request.peer, request.headers.get("X-Forwarded-For"), self._trusted),
-            read_body=lambda: read_json(request),
+            read_body=lambda: request.body if operation.raw_body else read_json(request),
             authorization=request.headers.get("Authorization"),
             payment=request.headers.get("PAYMENT-SIGNATURE"),
             idempotency_key=request.headers.get("Idempotency-Key"),
+            signature=request.headers.get("Stripe-Signature"),
             path=route.values,
             query=read_query(request.query),
         )
