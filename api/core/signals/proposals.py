@@ -113,7 +113,10 @@ def without_refusals(reading: Reading) -> Reading:
     while kept and seen < _HEAD and _declines(kept[0].text):
         seen += len(kept[0].text)
         del kept[0]
-    return reading if len(kept) == len(reading.sentences) else replace(reading, sentences=tuple(kept))
+    if len(kept) == len(reading.sentences) or not kept:
+        return replace(reading, sentences=tuple(kept))
+    at = reading.output.find(kept[0].text)
+    return replace(reading, sentences=tuple(kept), output=reading.output[max(0, at) :])
 
 
 def _declines(sentence: str) -> bool:

@@ -62,7 +62,7 @@ def final_statement(reading: Reading) -> Statement:
     if marked:
         return _closed(marked)
     sentences = reading.sentences
-    whole = reading.output.strip()
+    whole = " ".join(sentence.text for sentence in sentences[:SHORT])
     if sum(len(sentence.parsed.content) for sentence in sentences) <= SHORT and len(whole) <= _LONGEST:
         return _closed(whole)
     if _ARITHMETIC.search(reading.output.lower()):
