@@ -19,7 +19,7 @@ KINDS: Final = ("number", "date", "name", "negation")
 #: A cluster reports no more conflicts than this.
 MOST_CONFLICTS: Final = 50
 #: Of one kind, this many facts of an answer that are in dispute are compared with each other member's.
-MOST_DISPUTED: Final = 48
+MOST_DISPUTED: Final = 32
 _MOST_AT_A_PLACE: Final = 4
 
 Mention = tuple[int, int]

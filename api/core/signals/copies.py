@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Final
 
+from api.core.judge.normalise import fold
 from api.core.judge.words import UNSPACED, look_up, tokenise
 from api.core.signals.overlap import rounded
 
@@ -21,7 +22,7 @@ def copies(outputs: Sequence[str], ids: Sequence[str]) -> list[dict[str, object]
     Words are compared in lower case without accents, function words and numbers included, punctuation left out; in
     scripts without blanks every character is a word. `containment` has four decimals, rounded half up.
     """
-    numbers: dict[str, int] = {}
+    numbers = _Numbers()
     known = {output: _shingles(output, numbers) for output in dict.fromkeys(outputs)}
     found: list[dict[str, object]] = []
     for a, b in combinations(range(len(outputs)), 2):
@@ -34,13 +35,20 @@ def copies(outputs: Sequence[str], ids: Sequence[str]) -> list[dict[str, object]
     return found
 
 
-def _shingles(text: str, numbers: dict[str, int]) -> frozenset[tuple[int, ...]]:
-    """The distinct runs of WIDTH words. `numbers` gives each word its number, for all answers together."""
-    words: list[int] = []
-    for token in tokenise(text):
-        word = look_up(token)
-        if word.kind == UNSPACED:
-            words.extend(numbers.setdefault(sign, len(numbers)) for sign in word.folded)
-        else:
-            words.append(numbers.setdefault(word.folded, len(numbers)))
+class _Numbers(dict[str, int]):
+    """A number for each word, the same for words that differ in case and accents only."""
+
+    def __missing__(self, word: str) -> int:
+        folded = fold(word)
+        number = len(self) if folded == word else self[folded]
+        self[word] = number
+        return number
+
+
+def _shingles(text: str, numbers: _Numbers) -> frozenset[tuple[int, ...]]:
+    """The distinct runs of WIDTH words."""
+    tokens = tokenise(text)
+    if not text.isascii():
+        tokens = [word for token in tokens for word in (token if look_up(token).kind == UNSPACED else (token,))]
+    words = [numbers[token] for token in tokens]
     return frozenset(zip(*(words[start:] for start in range(WIDTH)), strict=False))

@@ -33,6 +33,7 @@ def _either(words: Sequence[str]) -> str:
 #: A whole answer of this many content stems at most is its own statement.
 SHORT: Final = 4
 _LONGEST: Final = 300
+_TAIL: Final = 2_000
 _BOX: Final = "\\boxed{"
 _MARKER: Final = re.compile(
     rf"(?:^[ \t*_>#-]{{0,8}}a[ \t]?[*_]{{0,3}}[:：]"
@@ -108,7 +109,14 @@ def _rule(output: str) -> str:
 
 
 def _announced(output: str) -> str:
-    """The sentence after the last announcement, on the same line or on the next one with words; "" for none."""
+    """The sentence after the last announcement, on the same line or on the next one with words; "" for none.
+
+    Announcements are looked for in the last _TAIL code points, then in the first _TAIL.
+    """
+    return _after_marker(output[-_TAIL:]) or (_after_marker(output[:_TAIL]) if len(output) > _TAIL else "")
+
+
+def _after_marker(output: str) -> str:
     text = fold(output)
     if len(text) != len(output):
         output = text

@@ -80,7 +80,7 @@ def agree(one: Value, other: Value) -> bool:
 
     A bare number agrees with the same number of any unit; a date with any date that has no other year, month or day.
     """
-    if not any(mark in other.marks for mark in one.marks):
+    if set(one.marks).isdisjoint(other.marks):
         return False
     if one.date is not None and other.date is not None:
         return compatible(one.date, other.date)
