@@ -57,8 +57,10 @@ def test_dates_in_several_forms_are_one_key() -> None:
 
 
 def test_a_vague_date_does_not_unite_dates_that_contradict_each_other() -> None:
-    found = keys("When?", "September 1968", "It came out in December 1968.", "It was December 1968, I think.", "1968")
-    assert [members for _, _, members in found] == [(1, 2, 3), (0,)]
+    found = keys(
+        "When?", "September 1968", "It came out in December 1968.", "It was December 1968, I think.", "1968", "1968"
+    )
+    assert [members for _, _, members in found] == [(1, 2, 3, 4), (0,)]
 
 
 def test_yes_and_no() -> None:

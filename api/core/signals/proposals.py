@@ -168,8 +168,7 @@ def _open(statement: Statement, reading: Reading, question: Question) -> list[Pr
     """The names, dates and numbers of the leading sentence, only the kinds that are asked for when there are such;
     without any, those of the whole answer; without any at all, each word of the leading sentence."""
     given = question.given
-    new = _novel([stem for sentence in reading.sentences for stem in sentence.parsed.content], given)
-    if not new:
+    if reading.stems <= given:
         stems = tuple(dict.fromkeys(stem for sentence in statement.sentences for stem in sentence.parsed.content))
         return [Proposal("text", _short(statement.shown), stems=stems)] if stems else []
     for sentences in (statement.sentences, reading.sentences):
