@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from api.clients.checkout import StripeCheckout
+from api.clients.ports import CheckoutUnavailable, SessionWanted
+from tests.databases import Run
 from tests.examples import the_contract
 from tests.fakes.stripe import BROKEN, MOODS, SECRET_KEY, WEBHOOK_SECRET, fake_stripe
 from tests.live import live_server
@@ -196,6 +199,21 @@ def test_a_failure_of_stripe_is_logged_without_its_words(small_shop: Shop, caplo
     (logged,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert logged.startswith("Stripe answered 401")
     assert "sk_test" not in caplog.text
+
+
+@pytest.mark.logs_errors
+def test_a_silent_stripe_is_given_up(run: Run) -> None:
+    async def scenario(api_base: str) -> CheckoutUnavailable:
+        checkout = StripeCheckout(SECRET_KEY, WEBHOOK_SECRET, api_base, timeout_s=0.05)
+        wanted = SessionWanted("ord_1", "ord_1-1", "a pack", 3_000, "usd", "https://a.example", "https://b.example")
+        with pytest.raises(CheckoutUnavailable) as caught:
+            await checkout.open_session(wanted)
+        return caught.value
+
+    with fake_stripe() as fake:
+        fake.mood = "silence"
+        # Whether it opened a session is not known, so the same idempotency key must ask again.
+        assert run(scenario(fake.url)).is_answer is False
 
 
 @pytest.mark.logs_errors
