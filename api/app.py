@@ -17,6 +17,7 @@ from tornado.ioloop import PeriodicCallback
 from tornado.netutil import bind_sockets
 
 from api import contract, facts, problems
+from api.clients.facilitator import HttpFacilitator
 from api.clients.ports import Checkout
 from api.config import Config
 from api.core.secrets import new_id
@@ -25,6 +26,7 @@ from api.facts import Facts
 from api.jobs import TICK_S, JobLoop
 from api.service import offers
 from api.service.engine_pool import EnginePool
+from api.service.facilitation import Facilitation
 from api.service.known_keys import KnownKeys
 from api.service.rate import RateLimiter
 from api.service.services import Clock, Limits, Services
@@ -99,6 +101,7 @@ async def open_services(
         key_rate=RateLimiter(config.key_requests_per_second, config.key_requests_per_second * BURST, clock),
         known_keys=KnownKeys(),
         checkout=checkout_of(config),
+        facilitation=facilitation_of(config, known),
         clock=clock,
         random_bytes=os.urandom,
     )
@@ -120,6 +123,14 @@ def checkout_of(config: Config) -> Checkout | None:
     from api.clients.checkout import StripeCheckout
 
     return StripeCheckout(config.stripe_secret_key, config.stripe_webhook_secret, config.stripe_api_base)
+
+
+def facilitation_of(config: Config, known: Facts) -> Facilitation | None:
+    """The way to the x402 facilitator, None when no payments are taken."""
+    if not config.x402_facilitator_url:
+        return None
+    facilitator = HttpFacilitator(config.x402_facilitator_url, config.x402_facilitator_headers, config.x402_timeout_s)
+    return Facilitation(facilitator, known.x402.network)
 
 
 def secret_key(config: Config) -> bytes:
@@ -200,6 +211,8 @@ class App:
             await asyncio.sleep(0.01)
         await self.server.close_all_connections()
         await self.services.charges.drain()
+        if self.services.facilitation is not None:
+            await self.services.facilitation.close()
         self.services.engines.close()
         await self.services.database.close()
 
@@ -243,6 +256,9 @@ def _listen(config: Config, services: Services, metrics: Metrics, dist: Path) ->
         max_body_size=2**40,
     )
     server.add_sockets(sockets)
+    if services.facilitation is not None:
+        # Now, so that not even the first payment has to wait for it. What it finds is looked at when one comes.
+        services.facilitation.ask()
     jobs = JobLoop(services, owner=new_id("own", services.random_bytes))
     timer = PeriodicCallback(jobs.tick, TICK_S * 1_000, jitter=0.2)
     timer.start()

@@ -1,5 +1,6 @@
 """The configuration: environment variables, and `.env` beneath them. The only reader of the environment."""
 
+import json
 import logging
 import re
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from dotenv import dotenv_values
 from api.core.client_address import Network
 
 MAX_WORKERS = 64
+MAX_TIMEOUT_S = 60
 
 
 class ConfigFaults(ValueError):
@@ -51,6 +53,9 @@ class Config:
     stripe_secret_key: str = field(repr=False)
     stripe_webhook_secret: str = field(repr=False)
     stripe_api_base: str
+    x402_facilitator_url: str
+    x402_facilitator_headers: Mapping[str, Mapping[str, str]] = field(repr=False)
+    x402_timeout_s: float
     signups_per_hour: int
     key_requests_per_second: int
     log_level: int
@@ -86,6 +91,43 @@ def _base_url(text: str) -> str:
     ):
         raise ValueError("an http or https URL without path, query or fragment, such as https://screwtape.ai")
     return text.rstrip("/")
+
+
+def _service_url(text: str) -> str:
+    if not text:
+        return ""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ValueError("an http or https URL without user, query or fragment, such as https://facilitator.example/v2")
+    return text.rstrip("/")
+
+
+def _endpoint_headers(text: str) -> Mapping[str, Mapping[str, str]]:
+    wanted = ValueError('JSON such as {"verify": {"Authorization": "Bearer ..."}}, for verify, settle and supported')
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        # Not what was found: it may hold a secret.
+        raise wanted from None
+    if not isinstance(found, dict) or not set(found) <= {"verify", "settle", "supported"}:
+        raise wanted
+    for headers in found.values():
+        if not isinstance(headers, dict):
+            raise wanted
+        for name, value in headers.items():
+            if not re.fullmatch(r"[A-Za-z0-9-]+", name) or not isinstance(value, str) or not value.isprintable():
+                raise wanted
+    return found
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= MAX_TIMEOUT_S:
+        raise ValueError(f"a number of seconds from 0.1 to {MAX_TIMEOUT_S}")
+    return seconds
 
 
 def _origins(text: str) -> tuple[str, ...]:
@@ -183,6 +225,19 @@ SETTINGS = (
         "The signing secret (`whsec_...`) of the webhook at `/v1/billing/webhook`. Without it no packs are sold.",
     ),
     Setting("STRIPE_API_BASE", "https://api.stripe.com", _base_url, "Where Stripe's API is. For tests."),
+    Setting(
+        "X402_FACILITATOR_URL",
+        "",
+        _service_url,
+        "The x402 facilitator that verifies and settles payments. Unset: none are taken.",
+    ),
+    Setting(
+        "X402_FACILITATOR_HEADERS",
+        "",
+        _endpoint_headers,
+        'Extra headers for the facilitator, as JSON: `{"verify": {"Authorization": "..."}, "settle": {...}}`.',
+    ),
+    Setting("X402_TIMEOUT_S", "30", _seconds, "Seconds that one answer of the facilitator may take."),
     Setting("SIGNUPS_PER_HOUR", "10", _count, "Keys that one client address can make within an hour. 0: no limit."),
     Setting(
         "KEY_REQUESTS_PER_SECOND",

@@ -46,6 +46,24 @@ BAD = {
     "ADMIN_TOKEN": ["short", "sixteen letters with spaces", "é" * 20],
     "ALLOWED_ORIGINS": ["app.example.com", "https://a.example/path", "https://a.example, *", "null"],
     "TRUSTED_PROXIES": ["proxy", "10.0.0.0/33", "10.0.0.1, 300.1.1.1"],
+    "X402_FACILITATOR_URL": [
+        "facilitator.example",
+        "ftp://facilitator.example",
+        "https://",
+        "https://user:word@facilitator.example",
+        "https://facilitator.example?key=1",
+        "https://facilitator.example#f",
+    ],
+    "X402_FACILITATOR_HEADERS": [
+        "Authorization: x",
+        "[]",
+        '{"pay": {}}',
+        '{"verify": "x"}',
+        '{"verify": {"Authorization": 1}}',
+        '{"verify": {"Bad Name": "x"}}',
+        '{"verify": {"Authorization": "x\\r\\nHost: y"}}',
+    ],
+    "X402_TIMEOUT_S": ["0", "-1", "61", "nan", "inf", "soon"],
     "SIGNUPS_PER_HOUR": ["-1", "ten", "1.5", "10000000"],
     "KEY_REQUESTS_PER_SECOND": ["-1", "fast"],
     "LOG_LEVEL": ["loud", "7"],
@@ -126,6 +144,27 @@ def test_values_are_read_as_meant() -> None:
     assert config.allowed_origins == ("https://a.example", "http://localhost:5173")
     assert config.trusted_proxies == tuple(map(ip_network, ("10.0.0.1/32", "2001:db8::/32", "192.168.0.0/16")))
     assert (config.log_level, config.key_requests_per_second, config.port) == (logging.WARNING, 0, 0)
+
+
+@pytest.mark.promise("ops.facilitator_settings")
+def test_the_facilitator_is_read_with_its_headers() -> None:
+    headers = '{"verify": {"Authorization": "Bearer secret-4"}, "settle": {"X-Key": "secret-5", "X-More": "1"}}'
+    config = from_env(
+        {
+            "X402_FACILITATOR_URL": "https://facilitator.example/v2/",
+            "X402_FACILITATOR_HEADERS": headers,
+            "X402_TIMEOUT_S": "2.5",
+        }
+    )
+    assert config.x402_facilitator_url == "https://facilitator.example/v2"
+    assert config.x402_facilitator_headers["settle"] == {"X-Key": "secret-5", "X-More": "1"}
+    assert config.x402_timeout_s == 2.5
+    assert "secret-" not in repr(config)
+    with pytest.raises(ConfigFaults) as caught:
+        from_env({"X402_FACILITATOR_HEADERS": '{"verify": {"Authorization": "hidden'})
+    assert "hidden" not in str(caught.value)
+    none = from_env({})
+    assert (none.x402_facilitator_url, none.x402_facilitator_headers, none.x402_timeout_s) == ("", {}, 30)
 
 
 def test_every_setting_is_a_field_and_every_field_a_setting() -> None:

@@ -75,6 +75,7 @@ SUCCESSES: dict[str, Callable[[Live], Answer]] = {
     "admin_revoke_key": lambda server: call(server, "admin_revoke_key", id=key_id(server, throw_away(server))),
     "admin_list_credits": lambda server: call(server, "admin_list_credits", id=key_id(server, server.keys[0])),
     "admin_add_credits": lambda server: call(server, "admin_add_credits", id=key_id(server, server.keys[0])),
+    "admin_list_payments": lambda server: call(server, "admin_list_payments"),
     "admin_counts": lambda server: call(server, "admin_counts"),
     "ready": lambda server: call(server, "ready"),
     "health": lambda server: call(server, "health"),
@@ -82,7 +83,7 @@ SUCCESSES: dict[str, Callable[[Live], Answer]] = {
 """How each operation succeeds. A new operation needs a line here."""
 
 
-SOMETIMES = {"Idempotency-Replayed"}
+SOMETIMES = {"Idempotency-Replayed", "PAYMENT-RESPONSE"}
 """Headers of which a success has none when there is nothing to say."""
 
 

@@ -7,6 +7,9 @@ from math import ceil
 
 from api.core.secrets import LENGTH, PREFIX, looks_right, secret_hash
 from api.core.times import DAY_S, day_end, utc_day
+from api.core.x402 import codec, payment
+from api.core.x402.codec import MalformedPayment
+from api.core.x402.payment import Payment
 from api.problems import Problem
 from api.service.call import Call
 from api.service.idempotency import conflict
@@ -14,7 +17,7 @@ from api.service.services import Services
 from api.store import keys
 from api.store.charges import Charge
 
-PAYMENT_RETRY_S = 60
+FACILITATOR_RETRY_S = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,16 @@ class Seen:
     key_id: str
 
 
-async def authenticate(services: Services, call: Call) -> Caller | Seen | None:
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """A caller without a key who sent a payment. Nothing of it is checked yet but its form."""
+
+    payment: Payment
+
+
+async def authenticate(services: Services, call: Call) -> Caller | Seen | Payer | None:
     """The caller, or None for an operation that needs none. Raises missing_key, unknown_key, payment_required,
-    payment_unavailable."""
+    malformed_payment, payment_unavailable."""
     operation = call.operation
     if operation.auth == "none":
         return None
@@ -54,11 +64,7 @@ async def authenticate(services: Services, call: Call) -> Caller | Seen | None:
     if operation.auth == "key":
         raise Problem("missing_key", headers={"WWW-Authenticate": "Bearer"})
     if call.payment is not None:
-        raise Problem(
-            "payment_unavailable",
-            "This server has no facilitator, so it can't take payments. Nothing was taken.",
-            headers={"Retry-After": str(PAYMENT_RETRY_S)},
-        )
+        return Payer(read_payment(services, call))
     raise Problem(
         "payment_required",
         f"Send an API key (free at {services.base_url}/signup), or pay {services.facts.x402.price_usd} "
@@ -87,12 +93,31 @@ def limit_rate(services: Services, caller: Caller | Seen) -> None:
         )
 
 
-def require_quota(services: Services, call: Call, caller: Caller | Seen) -> None:
-    """Refuses before any work what the charge would refuse after it. Raises quota_exceeded."""
+def read_payment(services: Services, call: Call) -> Payment:
+    """The payment that came with the call. Raises payment_unavailable without a facilitator, malformed_payment."""
+    if services.facilitation is None:
+        raise payment_unavailable("This server has no facilitator, so it can't take payments.")
+    try:
+        sent = codec.decode(call.payment) if isinstance(call.payment, str) else call.payment
+        return payment.read(sent)
+    except MalformedPayment as error:
+        raise Problem("malformed_payment", f"The payment {error}.") from None
+
+
+def payment_unavailable(why: str) -> Problem:
+    """The refusal of a payment that can't be taken. Nothing was."""
+    return Problem(
+        "payment_unavailable",
+        f"{why} Nothing was taken. API keys work as ever.",
+        headers={"Retry-After": str(FACILITATOR_RETRY_S)},
+    )
+
+
+def is_used_up(services: Services, caller: Caller | Seen) -> bool:
+    """Whether the charge would surely be refused after the work. False for a caller who is let in on trust."""
     if isinstance(caller, Seen):
-        return
-    if caller.allowance.free_used >= services.limits.free_calls_per_day and caller.allowance.credits <= 0:
-        raise quota_exceeded(services, call, caller.allowance.free_used)
+        return False
+    return caller.allowance.free_used >= services.limits.free_calls_per_day and caller.allowance.credits <= 0
 
 
 def settle(services: Services, call: Call, caller: Caller | Seen, charge: Charge) -> Mapping[str, str]:

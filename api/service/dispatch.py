@@ -4,7 +4,7 @@ into bytes."""
 from typing import Any
 
 from api.problems import Problem
-from api.service.admission import Caller, Seen, authenticate, caller_headers, limit_rate, look_up
+from api.service.admission import Caller, Payer, Seen, authenticate, caller_headers, limit_rate, look_up
 from api.service.call import Call, Reply
 from api.service.invalid import invalid_request
 from api.service.routes import KEYED, METERED, OPEN
@@ -31,17 +31,20 @@ async def _dispatch(services: Services, call: Call) -> Reply:
     caller = await authenticate(services, call)
     if caller is None:
         return await OPEN[call.operation.id](services, call, _arguments(call))
+    if isinstance(caller, Payer):
+        return await METERED[call.operation.id](services, call, caller, _arguments(call))
     try:
         limit_rate(services, caller)
         if isinstance(caller, Caller) and not call.operation.metered:
             return await KEYED[call.operation.id](services, call, caller, _arguments(call))
         return await METERED[call.operation.id](services, call, caller, _arguments(call))
     except Problem as problem:
-        if isinstance(caller, Seen):
+        if isinstance(caller, Seen) and problem.code != "unknown_key":
             # No answer, not even an error, to a key that was deleted since it was seen.
             caller = await look_up(services, caller.secret_hash)
-        for name, value in caller_headers(services, caller).items():
-            problem.headers.setdefault(name, value)
+        if isinstance(caller, Caller):
+            for name, value in caller_headers(services, caller).items():
+                problem.headers.setdefault(name, value)
         raise
 
 

@@ -13,6 +13,10 @@ async def health(services: Services, call: Call, body: Any) -> Reply:
             "status": "ok",
             "version": services.contract.version,
             "engines": {"deterministic": True, "llm": False},
-            "payments": {"free": True, "stripe": services.checkout is not None, "x402": False},
+            "payments": {
+                "free": True,
+                "stripe": services.checkout is not None,
+                "x402": services.facilitation is not None,
+            },
         }
     )

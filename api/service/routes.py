@@ -7,14 +7,14 @@ query parameters.
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from api.service import account, billing, health, keys, operator, retained, validation
-from api.service.admission import Caller, Seen
+from api.service import account, billing, health, keys, operator, payments, retained, validation
+from api.service.admission import Caller, Payer, Seen
 from api.service.call import Call, Reply
 from api.service.services import Services
 
 OpenHandler = Callable[[Services, Call, Any], Awaitable[Reply]]
 KeyedHandler = Callable[[Services, Call, Caller, Any], Awaitable[Reply]]
-MeteredHandler = Callable[[Services, Call, Caller | Seen, Any], Awaitable[Reply]]
+MeteredHandler = Callable[[Services, Call, Caller | Seen | Payer, Any], Awaitable[Reply]]
 
 OPEN: Mapping[str, OpenHandler] = {
     "create_key": keys.create,
@@ -25,6 +25,7 @@ OPEN: Mapping[str, OpenHandler] = {
     "admin_list_credits": operator.list_credits,
     "admin_add_credits": operator.add_credits,
     "admin_counts": operator.counts,
+    "admin_list_payments": payments.list_payments,
     "admin_list_orders": operator.list_orders,
     "billing_webhook": billing.webhook,
 }

@@ -11,6 +11,7 @@ from api.core.secrets import RandomBytes
 from api.facts import Facts
 from api.problems import ProblemTable
 from api.service.engine_pool import EnginePool
+from api.service.facilitation import Facilitation
 from api.service.known_keys import KnownKeys
 from api.service.offers import Offers
 from api.service.rate import RateLimiter
@@ -33,7 +34,7 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything an operation may use. `base_url` is the public one, without a slash at its end. `checkout` None: no
-    packs are sold."""
+    packs are sold; `facilitation` None: no x402 payments are taken."""
 
     contract: Contract
     problems: ProblemTable
@@ -49,6 +50,7 @@ class Services:
     key_rate: RateLimiter
     known_keys: KnownKeys
     checkout: Checkout | None
+    facilitation: Facilitation | None
     clock: Clock
     random_bytes: RandomBytes
 

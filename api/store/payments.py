@@ -164,10 +164,10 @@ async def release(tx: Tx, payment_id: str, holder: str) -> bool:
 async def begin_settling(tx: Tx, payment_id: str, holder: str, mark: Mark | None, now: int, held_until: int) -> Begun:
     """Notes, before it is done, that the payment is sent to be settled.
 
-    "busy": another payment for the same call, as its Idempotency-Key says, is being settled. "lost": the reservation is
-    no longer this holder's.
+    "busy": another payment for the same call, as its Idempotency-Key says, is being settled or was just now. "lost":
+    the reservation is no longer this holder's.
     """
-    if mark is not None and await _is_being_paid(tx, payment_id, mark):
+    if mark is not None and (await _is_being_paid(tx, payment_id, mark) or await idempotency.find(tx, mark, now)):
         return "busy"
     begun = await tx.run(
         """UPDATE payments SET state = 'settling', attempts = attempts + 1, held_until = :held_until,
@@ -251,21 +251,29 @@ async def fail(tx: Tx, payment_id: str, holder: str, reason: str, now: int) -> N
     )
 
 
-async def doubt(tx: Tx, payment: Payment, holder: str, why: str, transaction: str, now: int) -> None:
-    """Notes that nobody knows whether money has moved. From when the authorization has expired it is asked about once
-    more at most."""
-    await tx.run(
-        """UPDATE payments SET state = 'unknown', reason = :why, transaction_hash = :transaction, held_until = 0,
-            is_closed = :is_closed, next_attempt_at = :next_attempt_at, updated_at = :now
+async def doubt(tx: Tx, payment_id: str, holder: str, why: str, transaction: str, now: int) -> Payment | None:
+    """Notes that nobody knows whether money has moved, and gives the payment as it stands then, which may be settled:
+    another has heard of it. Once the authorization has expired, nobody asks again."""
+    held = await tx.one(
+        """SELECT attempts, valid_before FROM payments
         WHERE id = :payment_id AND holder = :holder AND state = 'settling'""",
-        payment_id=payment.id,
+        payment_id=payment_id,
         holder=holder,
+    )
+    if held is None:
+        return await get(tx, payment_id)
+    row = await tx.one(
+        f"""UPDATE payments SET state = 'unknown', reason = :why, transaction_hash = :transaction, held_until = 0,
+            is_closed = :is_closed, next_attempt_at = :next_attempt_at, updated_at = :now
+        WHERE id = :payment_id RETURNING {_COLUMNS}""",
+        payment_id=payment_id,
         why=why,
         transaction=transaction,
-        is_closed=int(payment.valid_before <= now),
-        next_attempt_at=now + pause_s(payment.attempts),
+        is_closed=int(held["valid_before"] <= now),
+        next_attempt_at=now + pause_s(held["attempts"]),
         now=now,
     )
+    return None if row is None else _payment(row)
 
 
 def pause_s(attempts: int) -> int:

@@ -133,8 +133,10 @@ def verification(status: int, body: bytes, payer: str) -> Verification:
     if reply is None or not 200 <= status < 500:
         return Unavailable(f"status {status} {'without a JSON object' if reply is None else ''}".strip())
     if reply.get("isValid") is False:
-        reason = _reason(reply.get("invalidReason"), UNEXPECTED_VERIFY)
-        return Unavailable(reason) if reason in NOT_THE_PAYER else Refused(reason)
+        said = reply.get("invalidReason")
+        if isinstance(said, str) and said in NOT_THE_PAYER:
+            return Unavailable(said)
+        return Refused(_reason(said, UNEXPECTED_VERIFY))
     if status != 200 or reply.get("isValid") is not True:
         return Unavailable(f"status {status} without isValid")
     if reply.get("payer") is not None and not _is(reply["payer"], payer):
