@@ -9,7 +9,7 @@ BENCH_STAMP := .cache/bench/.pins-$(shell cat tests/bench/requirements.txt | sha
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help build serve test test-browser test-clients test-faults bench check lock clean
+.PHONY: help build serve test test-browser test-clients test-faults eval bench check lock clean
 
 help: ## Say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
@@ -33,6 +33,10 @@ test-clients: $(DEV_STAMP) ## Run the integration examples with the real framewo
 
 test-faults: $(DEV_STAMP) ## Run the tests of what must be survived: kills, outages, floods (ROUNDS=100 kills)
 	$(BIN)/python -m pytest tests/faults
+
+eval: $(DEV_STAMP) ## Measure the engines on labelled sets: DATA=DIR [JSON=FILE] [PAGE=FILE]
+	@test -n "$(DATA)" || { echo "Name the folder with the sets: make eval DATA=DIR" >&2; exit 1; }
+	$(BIN)/python -m tests.eval "$(DATA)" $(if $(JSON),--json "$(JSON)") $(if $(PAGE),--page "$(PAGE)")
 
 bench: $(DEV_STAMP) $(BENCH_STAMP) ## Compare speed with a bare Tornado handler and a FastAPI application (SECONDS=5 ROUNDS=3)
 	@command -v wrk >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq wrk >/dev/null; } || \

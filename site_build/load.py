@@ -177,7 +177,7 @@ class Loader:
                     body_line=line,
                     date=values["date"],
                     cases=cases,
-                    files=self._beside(path) if "code(" in body else {},
+                    files=self._beside(path) if "code(" in body or "include(" in body else {},
                 )
             )
         return articles
@@ -243,7 +243,7 @@ class Loader:
         return found
 
     def _beside(self, path: Path) -> dict[str, str]:
-        """The texts of the files that `code()` can show: those in the same folder that are no page or meta data."""
+        """The texts of the files that `code()` and `include()` can show: those in the same folder that are no page or meta data."""
         if path.parent not in self.folders:
             texts = self.folders[path.parent] = {}
             for entry in sorted(os.scandir(path.parent), key=lambda entry: entry.name):

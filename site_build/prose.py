@@ -118,7 +118,12 @@ def _own(page: Page) -> dict[str, Any]:
             language = page.language
         return fenced(language, page.files[name])
 
-    own: dict[str, Any] = {"code": code, "page": page}
+    def include(name: str) -> str:
+        if name not in page.files:
+            raise CannotExpand(f"there is no file {name!r} beside {page.source.name}")
+        return page.files[name].strip("\n")
+
+    own: dict[str, Any] = {"code": code, "include": include, "page": page}
     if isinstance(page, Article):
         cases = page.cases
 

@@ -1,6 +1,7 @@
-"""`python -m tests.eval DATA_DIR [--json FILE]`: how well the engines do on the labelled sets in a directory.
+"""`python -m tests.eval DATA_DIR [--json FILE] [--page FILE]`: how well the engines do on a directory of labelled sets.
 
-Prints one line per JSONL set; --json also writes them as a list of objects, one per set.
+Prints one line per JSONL set; --json also writes them as a list of objects, one per set, --page as the tables of
+/docs/judge.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
 from tests.eval import consensus_sets, judge_sets
+from tests.eval.page import page
 
 Evaluator = Callable[[Path], dict[str, Any]]
 
@@ -51,6 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.eval", description=__doc__)
     parser.add_argument("data", type=Path, metavar="DATA_DIR")
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--page", type=Path, metavar="FILE")
+    parser.add_argument("--date", default=date.today().isoformat(), help="the day that --page names (default: today)")
     options = parser.parse_args(arguments)
     paths = sorted(options.data.glob("*.jsonl"))
     if not paths:
@@ -67,6 +72,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(line(rows[-1]), flush=True)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    if options.page:
+        options.page.write_text(page(rows, options.date), encoding="utf-8")
     return 0
 
 

@@ -41,7 +41,7 @@ def _same_value(value: float, known: float, claim: Number, other: Number) -> boo
     if claim.bound == other.bound != EXACT:
         return False
     if claim.bound == NEAR and not _dated(claim):
-        return abs(value - known) <= _NEAR * max(abs(value), abs(known))
+        return abs(value - known) <= _NEAR * max(abs(value), abs(known)) or _rounds(value, known, claim)
     if claim.bound == AT_LEAST:
         return known > value and known <= 1.5 * value + 1
     if claim.bound == AT_MOST:

@@ -187,9 +187,16 @@ def _names(
             faults.soft.append(name.shown)
 
 
+def _all_but_one(alignment: Alignment, sentence: Sentence) -> bool:
+    """Whether the sentence has every stem of a short claim but one: then that one weighs so much that `best` is low."""
+    stems = set(alignment.content)
+    return len(stems) > 1 and len(stems - sentence.stems) == 1
+
+
 def _polarity(text: str, parsed: Parsed, alignment: Alignment, sentence: Sentence, faults: Faults) -> None:
     """Opposites and negations."""
-    opposed = opposites(parsed, sentence.parsed, text, sentence.text) if alignment.best >= OPPOSITE_FROM else []
+    aligned = alignment.best >= OPPOSITE_FROM or _all_but_one(alignment, sentence)
+    opposed = opposites(parsed, sentence.parsed, text, sentence.text) if aligned else []
     if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM:
         faults.hard += turned(alignment.content, parsed.negated, sentence.parsed, text)
     faults.hard += opposed

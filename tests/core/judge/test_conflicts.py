@@ -28,6 +28,8 @@ def faults(claim: str, *evidence: str, derived: frozenset[float] = frozenset()) 
         ("The ship left Port Oslo in fog.", "The ship left Port Bergen in fog.", "Port Oslo is not Port Bergen"),
         ("The door was closed at night.", "The door was open at night.", "closed is the opposite of open"),
         ("Prices rose in spring.", "Prices fell in spring.", "rose is the opposite of fell"),
+        ("The gate was opened.", "The gate was closed.", "opened is the opposite of closed"),
+        ("It took about 4 million days.", "It took 3.2 million days.", "about 4 million is not 3.2 million"),
         ("The bridge is unsafe now.", "The bridge is safe now.", "unsafe is the opposite of safe"),
         ("The wet season ends in May and ends in June.", "The wet season begins in May and ends in June.",
          "ends is the opposite of begins"),
