@@ -4,6 +4,7 @@ from typing import Any
 
 from api.core.consensus import Answer, consensus
 from api.core.judge import judge, signals
+from api.core.signals import consensus_signals
 
 
 def judge_body(body: dict[str, Any]) -> dict[str, Any]:
@@ -21,5 +22,9 @@ def judge_body(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def consensus_body(body: dict[str, Any]) -> dict[str, Any]:
-    """The documented fields of a consensus result."""
-    return consensus([Answer(answer["output"], answer.get("agent_id")) for answer in body["answers"]]).as_dict()
+    """The documented fields of a consensus result, `signals` last when the body asks for them."""
+    found = consensus([Answer(answer["output"], answer.get("agent_id")) for answer in body["answers"]])
+    result = found.as_dict()
+    if body.get("explain"):
+        result["signals"] = consensus_signals(found, body["task"], body.get("evidence", ()))
+    return result

@@ -22,8 +22,13 @@ from api.core.judge.words import tokenise
 
 def judge(task: str, agent_output: str, evidence: Sequence[str] = (), criteria: Sequence[str] = ()) -> Judgement:
     """Judges `agent_output`. Never raises on any text; the work is bounded for the largest accepted request."""
-    items = list(evidence)
-    index = Evidence(items)
+    return judge_against(Evidence(evidence), list(evidence), task, agent_output, criteria)
+
+
+def judge_against(
+    index: Evidence, items: Sequence[str], task: str, agent_output: str, criteria: Sequence[str] = ()
+) -> Judgement:
+    """As `judge`, against evidence that was indexed before: `index` is `Evidence(items)`, made once for many outputs."""
     output = Output(agent_output, task)
     claims = split_claims(agent_output)
     read = [(claim, parsed) for claim in claims if (parsed := read_claim(claim, index, output)).content]
@@ -38,7 +43,7 @@ def judge(task: str, agent_output: str, evidence: Sequence[str] = (), criteria: 
     return decide(
         Findings(
             output=agent_output,
-            evidence=items,
+            evidence=list(items),
             checked=checked,
             criteria=[check_criterion(criterion, output) for criterion in criteria],
             faults=[*false, *contradictions(agent_output, read)],
@@ -50,7 +55,7 @@ def judge(task: str, agent_output: str, evidence: Sequence[str] = (), criteria: 
     )
 
 
-def _verbatim(output: Output, items: list[str]) -> bool:
+def _verbatim(output: Output, items: Sequence[str]) -> bool:
     """Whether the whole output stands in one evidence item: quoting the evidence is never a fault."""
     return bool(output.squeezed) and any(
         stands_in(output.squeezed, squeeze(item)) for item in items if len(item) >= len(output.squeezed) // 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.core.consensus import Consensus
-from api.core.judge import judge
+from api.core.judge import Evidence, judge_against
 from api.core.judge import signals as findings
 
 
@@ -14,9 +14,10 @@ def grounded(consensus: Consensus, task: str, evidence: Sequence[str]) -> list[d
     judge call with the same task and evidence gives them; None without evidence."""
     if not evidence:
         return None
+    index = Evidence(evidence)
     found: list[dict[str, object]] = []
     for number, cluster in enumerate(consensus.clusters):
-        judgement = judge(task, consensus.answers[cluster.members[0]].output, evidence)
+        judgement = judge_against(index, evidence, task, consensus.answers[cluster.members[0]].output)
         found.append(
             {
                 "cluster": number,
