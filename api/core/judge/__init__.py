@@ -1,6 +1,7 @@
 """Pure: the deterministic judge of agent outputs.
 
-`judge` compares an output with evidence and criteria (`judge_against`: with evidence indexed before); `signals` gives the findings behind a judgement.
+`judge` compares an output with evidence and criteria (`judge_against`: with evidence indexed before); `signals`
+gives the findings behind a judgement.
 """
 
 from api.core.judge.engine import judge, judge_against

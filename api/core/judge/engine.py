@@ -28,7 +28,8 @@ def judge(task: str, agent_output: str, evidence: Sequence[str] = (), criteria: 
 def judge_against(
     index: Evidence, items: Sequence[str], task: str, agent_output: str, criteria: Sequence[str] = ()
 ) -> Judgement:
-    """As `judge`, against evidence that was indexed before: `index` is `Evidence(items)`, made once for many outputs."""
+    """As `judge`, against evidence that was indexed before: `index` is `Evidence(items)`, made once for many
+    outputs."""
     output = Output(agent_output, task)
     claims = split_claims(agent_output)
     read = [(claim, parsed) for claim in claims if (parsed := read_claim(claim, index, output)).content]
