@@ -96,12 +96,14 @@ class BodySchema:
             if self.max_text is not None and (size := text_size(body)) > self.max_text:
                 return [Fault("", f"has {size:,} characters of text in all; the limit is {self.max_text:,}")]
             return []
-        found: list[Fault] = []
+        # The first fault of a place: a value of the wrong type is not one of the allowed values either.
+        found: dict[str, Fault] = {}
         for error in self.validator.iter_errors(body):
-            found.extend(self._read(error))
+            for fault in self._read(error):
+                found.setdefault(fault.path, fault)
             if len(found) >= MAX_FAULTS:
                 break
-        return found[:MAX_FAULTS]
+        return list(found.values())[:MAX_FAULTS]
 
     def _read(self, error: jsonschema_rs.ValidationError) -> Iterator[Fault]:
         path, kind = list(error.instance_path), _kind(error)
@@ -112,14 +114,21 @@ class BodySchema:
                 known = self._known_names(error.schema_path)
                 for name in kind.unexpected[:MAX_FAULTS]:
                     yield Fault(pointer([*path, name]), _unknown(name, known))
+            case "pattern":
+                meant = str(self._schema_at(error.schema_path).get("description", "")).strip()
+                yield Fault(pointer(path), f"does not have the form that it must have. {meant}".rstrip(" ."))
             case name:
                 yield Fault(pointer(path), _describe(name, kind, error.instance))
 
     def _known_names(self, schema_path: list[Any]) -> list[str]:
+        return list(self._schema_at(schema_path).get("properties", {}))
+
+    def _schema_at(self, schema_path: list[Any]) -> Mapping[str, Any]:
+        """The schema whose keyword a path ends with."""
         node: Any = self.document
         for step in schema_path[:-1]:
             node = node[step]
-        return list(node.get("properties", {}))
+        return dict(node)
 
 
 @dataclass(frozen=True)
@@ -247,8 +256,6 @@ def _describe(name: str, kind: Any, instance: Any) -> str:
             return f"must be {' or '.join(_TYPE_NAMES[t] for t in kind.types)}"
         case "enum":
             return f"must be one of {', '.join(map(str, kind.options))}"
-        case "pattern":
-            return f"must match the pattern {kind.pattern}"
         case "minProperties":
             return "must have at least one field"
         case "not":
