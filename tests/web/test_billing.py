@@ -1,5 +1,6 @@
 """Buying packs over real sockets: the checkout, against a Stripe on loopback that misbehaves on demand."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from api.clients.checkout import StripeCheckout
 from api.clients.ports import CheckoutUnavailable, SessionWanted
+from api.service import upkeep
 from tests.databases import Run
 from tests.examples import the_contract
 from tests.fakes.stripe import BROKEN, MOODS, SECRET_KEY, WEBHOOK_SECRET, fake_stripe
@@ -182,6 +184,8 @@ def test_when_stripe_fails_nothing_is_sold_and_the_order_can_be_tried_again(smal
         assert_problem(shop.buy(token="one"), "billing_unavailable")
     (order,) = shop.orders()
     assert (order["status"], order["session_id"]) == ("open", None)
+    # One request each: no retries behind the caller's back, and no redirect is followed with the key.
+    assert len(shop.stripe.requests) == 2
     assert shop.live.request("GET", "/v1/health").status == 200
     shop.stripe.mood = ""
     answer = shop.buy(token="one")
@@ -190,6 +194,14 @@ def test_when_stripe_fails_nothing_is_sold_and_the_order_can_be_tried_again(smal
     assert [made["id"] for made in shop.orders()] == [order["id"]]
     shop.deliver(COMPLETED, shop.stripe.session("cs_test_1"))
     assert shop.credits == 10_000
+
+
+def test_an_order_that_nobody_paid_goes_after_thirty_days(shop: Shop) -> None:
+    shop.buy()
+    services, now = shop.live.app.services, int(shop.live.clock.now)
+    for later, left in ((30 * 86_400 - 1, 1), (30 * 86_400, 0)):
+        asyncio.run_coroutine_threadsafe(upkeep.prune(services, now + later), shop.live.loop).result(30)
+        assert len(shop.orders()) == left
 
 
 @pytest.mark.logs_errors
