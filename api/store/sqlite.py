@@ -10,6 +10,7 @@
 """
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -90,6 +91,8 @@ class SqliteDatabase:
         connections: list[aiosqlite.Connection] = []
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Made by us, for its owner only: it holds emails and kept calls. Its log files take over these rights.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             # Fails here if at all: a connection of aiosqlite that can't open its file leaves a thread behind.
             path.open("ab").close()
             for _ in range(2):

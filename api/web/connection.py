@@ -99,6 +99,10 @@ class Exchange(HTTPMessageDelegate):
         assert isinstance(start_line, RequestStartLine)  # noqa: S101 - a server reads requests
         self._start_line, self._headers = start_line, headers
         self._connections.open_exchanges.add(self)
+        if start_line.version == "HTTP/1.1" and len(headers.get_list("Host")) != 1:
+            # RFC 9112 section 3.2: a server must answer such a request with 400.
+            self._refuse("bad_host")
+            return
         length = headers.get("Content-Length", "")
         if len(length) > MAX_LENGTH_DIGITS:
             self._refuse("payload_too_large")

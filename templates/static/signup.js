@@ -16,7 +16,7 @@ function refuse(problem, retryAfter) {
   let general = "";
   for (const { path, message } of problem.errors ?? []) {
     const name = path.slice(1);
-    const told = message.includes("pattern") ? "has a character that it can't have" : message;
+    const told = message.includes("form that") ? "has a character that it can't have" : message;
     if (name === "email" || name === "name") mark(name, `${name === "email" ? "The address" : "The name"} ${told}.`);
     else general += `${path} ${message}. `;
   }

@@ -253,8 +253,8 @@ WRONG = [
     ("create_key", {"email": "a@b", "name": "x"}, "/email", "is not an email address"),
     ("create_key", {"email": "dev@example.com", "name": ""}, "/name", "at least 1 character"),
     ("create_key", {"email": "dev@example.com", "name": "n" * 81}, "/name", "at most 80 characters"),
-    ("create_key", {"email": "dev@example.com", "name": "   "}, "/name", "must match the pattern"),
-    ("create_key", {"email": "dev@example.com", "name": "a\nb"}, "/name", "must match the pattern"),
+    ("create_key", {"email": "dev@example.com", "name": "   "}, "/name", "does not have the form"),
+    ("create_key", {"email": "dev@example.com", "name": "a\nb"}, "/name", "does not have the form"),
 ]
 
 

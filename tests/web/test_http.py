@@ -222,3 +222,20 @@ def test_a_client_that_leaves_before_its_answer_disturbs_nobody(server: Live) ->
                 Content_Type="application/json",
             )
     assert server.request("GET", "/v1/health").status == 200
+
+
+@pytest.mark.parametrize("hosts", [[], ["a.test", "b.test"], ["a.test", "a.test"]], ids=["none", "two", "twice"])
+def test_a_request_has_exactly_one_host(live: Live, hosts: list[str]) -> None:
+    head = "".join(f"Host: {host}\r\n" for host in hosts)
+    with live.wire() as wire:
+        wire.send(f"GET /v1/health HTTP/1.1\r\n{head}\r\n".encode())
+        answer = wire.receive()
+        assert_problem(answer, "bad_host")
+        assert answer.headers["connection"] == "close"
+        assert wire.is_closed()
+
+
+def test_an_old_client_needs_no_host(live: Live) -> None:
+    with live.wire() as wire:
+        wire.send(b"GET /v1/health HTTP/1.0\r\n\r\n")
+        assert wire.receive().status == 200
