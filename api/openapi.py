@@ -89,7 +89,7 @@ def _schema_names(node: Any) -> Iterator[str]:
     if isinstance(node, Mapping):
         target = node.get("$ref")
         if isinstance(target, str) and target.startswith("#/components/schemas/"):
-            yield target.rsplit("/", 1)[1]
+            yield target.split("/")[3]
         for value in node.values():
             yield from _schema_names(value)
     elif isinstance(node, list):

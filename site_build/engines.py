@@ -1,16 +1,24 @@
 """Pure. What the API answers to a request, computed with its own functions and wrapped as it wraps them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.core.consensus import Answer, consensus
 from api.core.judge import judge
+from api.core.signals import consensus_signals
 from api.openapi import EXAMPLE_REQUEST_ID
 
 
 def consensus_result(request: Mapping[str, Any]) -> dict[str, Any]:
     """The result fields of a consensus request, without what is made per call."""
     return consensus([Answer(answer["output"], answer.get("agent_id")) for answer in request["answers"]]).as_dict()
+
+
+def consensus_signals_of(outputs: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+    """The named signals of a consensus of `outputs`, given by agents `a`, `b`, `c` and so on."""
+    found = consensus([Answer(output, chr(ord("a") + index)) for index, output in enumerate(outputs)])
+    signals = consensus_signals(found)
+    return {name: signals[name] for name in names}
 
 
 def judge_result(request: Mapping[str, Any]) -> dict[str, Any]:

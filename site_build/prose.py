@@ -8,7 +8,7 @@ import jinja2
 
 from api.core.text import STOPWORDS
 from site_build.cache import Cache
-from site_build.engines import answered
+from site_build.engines import answered, consensus_signals_of
 from site_build.examples import LANGUAGES, response_example
 from site_build.faults import BuildFailed
 from site_build.layout import as_json
@@ -101,6 +101,7 @@ def _shared(site: Site) -> dict[str, Any]:
         "operations": operations,
         "request": request,
         "response": lambda id: fenced("json", as_json(response_example(operation(id), site.results))),
+        "signals": lambda outputs, names: fenced("json", as_json(consensus_signals_of(outputs, names))),
         "stopwords": stopwords,
         **{name: call(name) for name in LANGUAGES},
     }
