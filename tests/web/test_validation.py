@@ -224,3 +224,40 @@ def test_large_inputs_get_the_result_they_would_get_inline(server: Live) -> None
         inline = json.loads(json.dumps(work(body)))
         assert {name: answer.json[name] for name in inline} == inline
         assert list(answer.json)[: len(inline)] == list(inline)
+
+
+SIGNALS = [
+    *("similarities", "conflicts", "copies", "answer_keys", "entropy", "effective_agents"),
+    *("dissents", "repeated_agents", "claims"),
+]
+
+
+@pytest.mark.promise("consensus.explain")
+def test_explain_adds_signals_to_a_consensus_and_changes_nothing_else(server: Live) -> None:
+    for case in CASES:
+        plain, explained = (consensus(server, {**case["request"], **extra}).json for extra in ({}, {"explain": True}))
+        signals = explained.pop("signals")
+        assert list(signals) == SIGNALS
+        assert signals["claims"] is None
+        del plain["request_id"], explained["request_id"]
+        assert json.dumps(plain) == json.dumps(explained)
+
+
+@pytest.mark.promise("consensus.explain_conflicts")
+def test_signals_name_the_number_on_which_one_cluster_contradicts_itself(server: Live) -> None:
+    outputs = ("The crew size was 4.", "The crew size was 4.", "The crew size was 5.")
+    answers = [{"output": output, "agent_id": agent} for output, agent in zip(outputs, "abc", strict=True)]
+    answer = consensus(server, {"task": "State the crew size.", "answers": answers, "explain": True}).json
+    assert len(answer["clusters"]) == 1
+    conflict = {"cluster": 0, "kind": "number", "values": ["4", "4", "5"], "agent_ids": ["a", "b", "c"]}
+    assert answer["signals"]["conflicts"] == [conflict]
+
+
+@pytest.mark.promise("consensus.evidence")
+def test_evidence_is_used_by_explain_only(server: Live) -> None:
+    request = {**example("consensus"), "evidence": ["The crew size was 5."]}
+    plain, with_evidence = consensus(server, example("consensus")).json, consensus(server, request).json
+    del plain["request_id"], with_evidence["request_id"]
+    assert plain == with_evidence
+    (checked,) = consensus(server, {**request, "explain": True}).json["signals"]["claims"]
+    assert (checked["cluster"], checked["verdict"]) == (0, "fail")
