@@ -39,6 +39,7 @@ from api.web.connection import Connections, Listener
 from api.web.cors import Cors
 from api.web.endpoint import Endpoint
 from api.web.front import Front
+from api.web.mcp import Mcp
 from api.web.metrics import Metrics
 from api.web.static import Site
 
@@ -242,6 +243,7 @@ def _listen(config: Config, services: Services, metrics: Metrics, dist: Path) ->
     front = Front(
         services,
         Endpoint(services, cors, metrics, config.trusted_proxies),
+        Mcp(services, cors, metrics, config.trusted_proxies),
         Site.load(dist, services.problems),
         cors,
         metrics,

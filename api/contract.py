@@ -17,13 +17,14 @@ METHODS = ("get", "post", "patch", "put", "delete")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_FAULTS = 20
 
-Auth = Literal["none", "key", "key_or_payment", "operator"]
+Auth = Literal["none", "key", "key_or_payment", "optional", "operator"]
 
 
 @dataclass(frozen=True)
 class Operation:
     """One operation of the contract. `path` may hold `{name}` parts; `problems` are codes of problems.yaml. `raw_body`:
-    it reads the body's bytes itself, and there is no schema."""
+    it reads the body's bytes itself, and there is no schema. `json_rpc`: it speaks JSON-RPC, in errors too. `tool`: how
+    MCP offers it, None when it does not."""
 
     id: str
     method: str
@@ -38,6 +39,8 @@ class Operation:
     query: "tuple[Parameter, ...]"
     takes_idempotency_key: bool
     raw_body: bool
+    json_rpc: bool
+    tool: Mapping[str, str] | None
 
     @property
     def example(self) -> Any:
@@ -197,6 +200,8 @@ def _operation(method: str, path: str, spec: Mapping[str, Any], document: Mappin
         ),
         takes_idempotency_key=any(parameter["name"] == "Idempotency-Key" for parameter in parameters),
         raw_body=spec.get("x-raw-body", False),
+        json_rpc=spec.get("x-json-rpc", False),
+        tool=spec.get("x-mcp-tool"),
     )
 
 
@@ -218,6 +223,39 @@ def resolve(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[s
             node = node[step]
         schema = node
     return schema
+
+
+_ANNOTATIONS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+
+
+def tools(contract: Contract) -> dict[str, dict[str, Any]]:
+    """The operations that are MCP tools, by name, as tools/list has them. In the contract's order."""
+    return {
+        operation.id: {
+            "name": operation.id,
+            "title": operation.tool["title"],
+            "description": operation.tool["description"].strip(),
+            "inputSchema": inlined(operation.body.schema if operation.body else {}, contract.document),
+            "outputSchema": inlined(_success_schema(operation), contract.document),
+            "annotations": {"title": operation.tool["title"], **_ANNOTATIONS},
+        }
+        for operation in contract.operations.values()
+        if operation.tool is not None
+    }
+
+
+def _success_schema(operation: Operation) -> Any:
+    return operation.spec["responses"]["200"]["content"]["application/json"]["schema"]
+
+
+def inlined(schema: Any, document: Mapping[str, Any]) -> Any:
+    """A schema that stands alone: each reference replaced by what it names, without the x- fields. For schemas that
+    do not contain themselves."""
+    if isinstance(schema, Mapping):
+        whole = {**resolve(schema, document), **schema}
+        whole.pop("$ref", None)
+        return {key: inlined(value, document) for key, value in whole.items() if not str(key).startswith("x-")}
+    return [inlined(item, document) for item in schema] if isinstance(schema, list) else schema
 
 
 def _kind(error: jsonschema_rs.ValidationError) -> Any:

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from api.contract import METHODS, Contract, Operation
-from api.problems import Problem, ProblemTable
+from api.problems import Problem, ProblemKind, ProblemTable
 
 _SECURITY: dict[str, list[dict[str, list[str]]]] = {
     "none": [],
     "key": [{"bearer": []}],
     "key_or_payment": [{"bearer": []}, {"x402": []}],
+    "optional": [{}, {"bearer": []}, {"x402": []}],
     "operator": [{"bearer": []}],
 }
 EXAMPLE_REQUEST_ID = "req_7Hc2kP9vXn4RtY1m"
@@ -53,22 +54,37 @@ def _complete(spec: dict[str, Any], operation: Operation, problems: ProblemTable
     if result is not None:
         spec["responses"]["200"]["content"]["application/json"]["example"] = result
     for status, codes in errors_by_status(operation, problems).items():
-        spec["responses"][str(status)] = _error_response(codes, problems)
-    spec["responses"]["default"] = _error_response(["internal"], problems)
+        # What the contract itself documents for a status is more than an error.
+        spec["responses"].setdefault(str(status), _error_response(codes, problems, json_rpc=operation.json_rpc))
+    spec["responses"]["default"] = _error_response(["internal"], problems, json_rpc=operation.json_rpc)
 
 
-def _error_response(codes: list[str], problems: ProblemTable) -> dict[str, Any]:
+def _error_response(codes: list[str], problems: ProblemTable, *, json_rpc: bool) -> dict[str, Any]:
     kinds = [problems.kinds[code] for code in codes]
     names = list(dict.fromkeys(["X-Request-Id", *(name for kind in kinds for name in kind.headers)]))
     return {
         "description": " ".join(f"`{kind.code}`: {kind.title}." for kind in kinds),
         "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names},
-        "content": {
-            "application/problem+json": {
-                "schema": {"$ref": "#/components/schemas/Problem"},
-                "examples": {code: {"value": example_problem(code, problems)} for code in codes},
-            }
-        },
+        "content": _rpc_errors(kinds, problems) if json_rpc else _documents(codes, problems),
+    }
+
+
+def _documents(codes: list[str], problems: ProblemTable) -> dict[str, Any]:
+    return {
+        "application/problem+json": {
+            "schema": {"$ref": "#/components/schemas/Problem"},
+            "examples": {code: {"value": example_problem(code, problems)} for code in codes},
+        }
+    }
+
+
+def _rpc_errors(kinds: list[ProblemKind], problems: ProblemTable) -> dict[str, Any]:
+    examples = {}
+    for kind in kinds:
+        error = {"code": kind.mcp, "message": kind.title, "data": example_problem(kind.code, problems)}
+        examples[kind.code] = {"value": {"jsonrpc": "2.0", "id": 1, "error": error}}
+    return {
+        "application/json": {"schema": {"$ref": "#/components/schemas/RpcResponse"}, "examples": examples},
     }
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from api.contract import Contract, Operation
+from api.contract import Contract, Operation, tools
+from api.core.mcp.messages import response
 from site_build.engines import answered, consensus_result, judge_result
 from site_build.layout import as_javascript, as_json, as_python
 
@@ -16,11 +17,15 @@ _COMPUTED: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 
 def computed_results(contract: Contract) -> dict[str, Any]:
     """The 200 bodies of the operations whose answer depends on the request alone, by operation id."""
-    return {
+    found = {
         id: answered(compute(contract.operations[id].example))
         for id, compute in _COMPUTED.items()
         if id in contract.operations and fits(contract.operations[id])
     }
+    if "mcp" in contract.operations:
+        request = contract.operations["mcp"].example
+        found["mcp"] = response(request["id"], {"tools": list(tools(contract).values())})
+    return found
 
 
 def fits(operation: Operation) -> bool:

@@ -58,13 +58,28 @@ def _listing(value: Any) -> str | None:
     return _order(value.get("order", 0))
 
 
+def _skills(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return "must be a mapping of skills"
+    for name, skill in value.items():
+        if not isinstance(skill, dict) or set(skill) != {"description", "tags"}:
+            return f"needs description and tags, and nothing else, for {name}"
+        if wrong := _text(skill["description"]) or _lines(skill["tags"]):
+            return f"is not as it should be: {name} {wrong}"
+    return None
+
+
 Check = Callable[[Any], str | None]
 _SHARED: dict[str, Check] = {"title": _text, "description": _description}
 PAGE = _SHARED | {"layout": _text, "llms": _listing, "nav_label": _text}
 ARTICLE = _SHARED | {"date": _date, "cases": _text}
 INTEGRATION = _SHARED | {"order": _order, "file": _text, "language": _text, "install": _lines}
 CHANGELOG = _SHARED | {"nav_label": _text, "llms": _listing}
-REQUIRED = frozenset({"title", "description", "date", "order", "file", "language"})
+MCP_CARD = {"schema": _text, "identifier": _text}
+AGENT_CARD = {"name": _text, "description": _text, "organization": _text, "skills": _skills}
+REQUIRED = frozenset(
+    {"title", "description", "date", "order", "file", "language", *MCP_CARD, "name", "organization", "skills"}
+)
 """Keys that a file must have, where its table knows them."""
 
 

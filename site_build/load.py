@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from api import contract as contracts
 from api import facts as fact_files
 from api import problems as problem_files
-from api.contract import Contract
+from api.contract import Contract, tools
 from api.yamlfile import YamlFault, read_text
 from site_build import frontmatter, tree
 from site_build.engines import consensus_result
@@ -47,6 +47,7 @@ class Loader:
         pages, integrations = self._pages(), self._integrations()
         articles = self._articles(contract)
         results = self._attempt(lambda: computed_results(contract), "openapi.yaml") if contract else None
+        cards = self._cards(contract)
         if self.faults or facts is None or contract is None or problems is None or results is None:
             raise BuildFailed(self.faults)
         return Site(
@@ -57,6 +58,7 @@ class Loader:
             problems=problems,
             data=tuple(source for source in data if source),
             results=results,
+            cards=cards,
             pages=tuple(sorted(pages, key=lambda page: page.url)),
             articles=tuple(sorted(articles, key=lambda page: (page.date, page.url), reverse=True)),
             integrations=tuple(sorted(integrations, key=lambda page: (page.order, page.url))),
@@ -240,6 +242,18 @@ class Loader:
                     files=files,
                 )
             )
+        return found
+
+    def _cards(self, contract: Contract | None) -> dict[str, Any]:
+        """The words of content/cards; the agent card's skills must be the contract's tools."""
+        known = list(tools(contract)) if contract else []
+        found: dict[str, Any] = {}
+        for name, table in (("mcp", frontmatter.MCP_CARD), ("agent", frontmatter.AGENT_CARD)):
+            source = self._text(self.content / "cards" / f"{name}.yaml")
+            found[name] = values = self._values(source.name, source.text, table, 1) if source else None
+            if source and values and contract and sorted(values.get("skills", known)) != sorted(known):
+                message = f"skills must be the tools: {', '.join(known)}"
+                self.faults.append(at_text(source.name, source.text, "skills", message))
         return found
 
     def _beside(self, path: Path) -> dict[str, str]:

@@ -34,15 +34,29 @@ class Section:
 _MACHINE_LINKS: tuple[tuple[str, int, str, str, str], ...] = (
     ("Docs", 1, "OpenAPI document", "/openapi.json", "OpenAPI 3.1, every public operation with schemas and examples"),
     (
+        "Docs",
+        1,
+        "MCP server card",
+        "/.well-known/mcp/server-card.json",
+        "where and in which revisions the MCP endpoint answers",
+    ),
+    (
         "Machine-readable",
         1,
         "llms-full.txt",
         "/llms-full.txt",
         "the whole reference, every integration with its code, every article",
     ),
+    (
+        "Machine-readable",
+        2,
+        "A2A agent card",
+        "/.well-known/agent-card.json",
+        "the skills; A2A SendMessage is not implemented",
+    ),
     ("Optional", 1, "Health", "/v1/health", "which engines and ways to pay are on; needs no key"),
 )
-"""Section, order, name, path, note of what llms.txt lists beside pages. At one order, pages come first."""
+"""Section, order, name, path, note of what llms.txt lists beside pages. At one order, pages come first, then these."""
 
 
 def openapi_json(site: Site) -> bytes:
@@ -58,8 +72,8 @@ def llms_sections(site: Site) -> tuple[Section, ...]:
         if page.listing:
             link = Link(page.label, site.base_url + page.url, page.listing.note)
             rows[page.listing.section].append((page.listing.order, 0, page.url, link))
-    for section, order, name, path, note in _MACHINE_LINKS:
-        rows[section].append((order, 1, path, Link(name, site.base_url + path, note)))
+    for place, (section, order, name, path, note) in enumerate(_MACHINE_LINKS, 1):
+        rows[section].append((order, place, path, Link(name, site.base_url + path, note)))
     for place, integration in enumerate(site.integrations):
         link = Link(integration.title, site.base_url + integration.url, _sentence(integration.description))
         rows["Integrations"].append((1000 + place, 0, "", link))

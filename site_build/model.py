@@ -77,7 +77,8 @@ class Site:
     """Everything that a build renders. `articles` stand newest first, `integrations` in their order.
 
     `date` (YYYY-MM-DD or "") is the only "now" that the site knows. `results` are the computed 200 bodies by operation
-    id. `data` are the texts of openapi.yaml and problems.yaml, in this order, to point into.
+    id. `data` are the texts of openapi.yaml and problems.yaml, in this order, to point into. `cards` are the words of
+    content/cards by their names without .yaml.
     """
 
     base_url: str
@@ -87,6 +88,7 @@ class Site:
     problems: ProblemTable
     data: tuple[Source, ...]
     results: Mapping[str, Any]
+    cards: Mapping[str, Any]
     pages: tuple[Page, ...]
     articles: tuple[Article, ...]
     integrations: tuple[Integration, ...]

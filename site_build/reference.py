@@ -21,6 +21,7 @@ AUTH_SENTENCES = {
     "none": "No key is needed.",
     "key": "Needs an API key: `Authorization: Bearer scr_...`.",
     "key_or_payment": "Needs an API key, `Authorization: Bearer scr_...`, or an x402 payment.",
+    "optional": "Calling a tool needs an API key, `Authorization: Bearer scr_...`, or an x402 payment.",
 }
 
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from site_build import machine, pictures
 from site_build.cache import Cache
+from site_build.cards import cards
 from site_build.faults import BuildFailed, Fault
 from site_build.markdown import Converted, Converter, absolute, deeper, inline, mirror, tidy
 from site_build.model import Article, Output, Page, Site, Source
@@ -173,6 +174,8 @@ class _Renderer:
         self._add(
             "/search.json", Output("search.json", machine.search_index(site, self.converted), TYPES[".json"], "page")
         )
+        for route, output in cards(site).items():
+            self._add(route, output)
         bodies = {page.url: absolute(self._clean(page), site.base_url, page.url) for page in site.all_pages}
         common: dict[str, Any] = {"bodies": bodies}
         self._text_file("/llms.txt", "llms.txt", common)

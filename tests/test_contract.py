@@ -20,6 +20,7 @@ ADMIN_TOKEN = "operator-token-of-the-contract-tests"
 OPERATIONS = list(the_contract().operations.values())
 PUBLIC = [operation for operation in OPERATIONS if not operation.operator]
 WITH_BODY = [operation for operation in OPERATIONS if operation.body is not None]
+REST_WITH_BODY = [operation for operation in WITH_BODY if not operation.json_rpc]
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,7 @@ SUCCESSES: dict[str, Callable[[Live], Answer]] = {
     "admin_add_credits": lambda server: call(server, "admin_add_credits", id=key_id(server, server.keys[0])),
     "admin_list_payments": lambda server: call(server, "admin_list_payments"),
     "admin_counts": lambda server: call(server, "admin_counts"),
+    "mcp": lambda server: call(server, "mcp"),
     "ready": lambda server: call(server, "ready"),
     "health": lambda server: call(server, "health"),
 }
@@ -133,7 +135,7 @@ BAD_BODIES: dict[str, tuple[Any, dict[str, str]]] = {
 
 @pytest.mark.promise("contract.only_what_answers")
 @pytest.mark.parametrize("code", BAD_BODIES)
-@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
+@pytest.mark.parametrize("operation", REST_WITH_BODY, ids=lambda operation: operation.id)
 def test_what_is_wrong_with_a_body_is_answered_as_documented(server: Live, operation: Operation, code: str) -> None:
     body, headers = BAD_BODIES[code]
     credential = {"none": None, "operator": ADMIN_TOKEN}.get(operation.auth, server.keys[0])
@@ -151,7 +153,7 @@ MISSING = {
 
 
 @pytest.mark.promise("contract.only_what_answers")
-@pytest.mark.parametrize("operation", [op for op in OPERATIONS if op.auth != "none"], ids=lambda op: op.id)
+@pytest.mark.parametrize("operation", [op for op in OPERATIONS if op.auth in MISSING], ids=lambda op: op.id)
 def test_a_missing_and_a_wrong_credential_are_answered_as_documented(server: Live, operation: Operation) -> None:
     missing, wrong = MISSING[operation.auth]
     path = operation.path.format(id="x") if "{id}" in operation.path else operation.path
@@ -188,6 +190,7 @@ PROMISED = {
     "delete_retained": "200 401 404",
     "get_settings": "200 401",
     "update_settings": "200 400 401",
+    "mcp": "200 202 400 402 403",
 }
 
 
@@ -197,6 +200,7 @@ PROMISED = {
 @pytest.mark.promise("contract.answers_keys")
 @pytest.mark.promise("contract.answers_retention")
 @pytest.mark.promise("contract.answers_checkout")
+@pytest.mark.promise("contract.answers_mcp")
 @pytest.mark.parametrize("operation_id", PROMISED)
 def test_the_promised_answers_are_documented(operation_id: str) -> None:
     operation = the_contract().operations[operation_id]
@@ -212,7 +216,8 @@ def test_every_documented_error_comes_from_the_problem_table() -> None:
         for code in operation.problems:
             kind = the_problems().kinds[code]
             response = responses[str(kind.status)]
-            assert code in response["content"]["application/problem+json"]["examples"]
+            media = "application/json" if operation.json_rpc else "application/problem+json"
+            assert code in response["content"][media]["examples"]
             assert set(kind.headers) <= set(response["headers"])
             assert kind.title in response["description"]
 
@@ -224,10 +229,16 @@ def test_an_example_request_fits_its_schema(operation: Operation) -> None:
     assert operation.body.faults(operation.example) == []
 
 
+@pytest.mark.promise("contract.more_examples")
+def test_the_examples_of_checkout_and_mcp_are_the_promised_ones() -> None:
+    assert example("checkout") == {"pack": "starter"}
+    assert example("mcp") == {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+
 def test_example_responses_fit_their_schemas() -> None:
     for operation in OPERATIONS:
         for status, response in operation.spec["responses"].items():
-            media = response["content"]["application/json"]
+            media = response.get("content", {}).get("application/json", {})
             if "example" in media:
                 schema = the_contract().body_schema(media["schema"]["$ref"].rpartition("/")[2])
                 assert schema.faults(media["example"]) == [], (operation.id, status)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from tornado.httputil import HTTPHeaders
 
-_ALLOW_HEADERS = "Authorization, Content-Type, Idempotency-Key, PAYMENT-SIGNATURE"
+_ALLOW_HEADERS = (
+    "Authorization, Content-Type, Idempotency-Key, PAYMENT-SIGNATURE, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
+)
 _EXPOSE = (
     "X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, Allow, "
     "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Idempotency-Replayed"
@@ -26,6 +28,10 @@ class Cors:
         if origin is None or origin not in self.origins:
             return _VARY
         return {**_VARY, "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSE}
+
+    def refuses(self, request: HTTPHeaders) -> bool:
+        """Whether the request comes from a browser page whose origin is not allowed."""
+        return request.get("Origin") not in (None, *self.origins)
 
     def preflight(self, request: HTTPHeaders, methods: Sequence[str]) -> Mapping[str, str]:
         """Headers of the answer to OPTIONS: Allow, and for an allowed origin's preflight what it may send."""

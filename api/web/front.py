@@ -10,6 +10,8 @@ from api.service.services import Services
 from api.web import metrics
 from api.web.cors import Cors
 from api.web.endpoint import Endpoint
+from api.web.mcp import PATH as MCP_PATH
+from api.web.mcp import Mcp
 from api.web.metrics import Metrics
 from api.web.request import Request
 from api.web.response import Response, problem_response
@@ -28,9 +30,18 @@ class Front:
     """Answers any request. `in_flight` counts requests being answered, `buffered` the bytes of bodies held."""
 
     def __init__(
-        self, services: Services, endpoint: Endpoint, site: Site, cors: Cors, metrics: Metrics, *, https: bool
+        self,
+        services: Services,
+        endpoint: Endpoint,
+        mcp: Mcp,
+        site: Site,
+        cors: Cors,
+        metrics: Metrics,
+        *,
+        https: bool,
     ) -> None:
-        self._services, self._endpoint, self._site, self._cors, self._metrics = services, endpoint, site, cors, metrics
+        self._services, self._cors, self._metrics = services, cors, metrics
+        self._endpoint, self._mcp, self._site = endpoint, mcp, site
         self._problems = services.problems
         self._always = _EVERYWHERE | (_HSTS if https else {})
         self.in_flight = 0
@@ -49,15 +60,21 @@ class Front:
 
     def refuse(self, code: str, path: str, headers: HTTPHeaders, request_id: str) -> Response:
         """A refusal that needs no look at the body: too large, or too much to do."""
-        cors = self._cors.headers(headers) if path.startswith(_API_PATHS) else {}
         wait = {"Retry-After": str(RETRY_AFTER_S)} if self._problems.kinds[code].status == 503 else {}
-        self._metrics.denied(code)
-        response = problem_response(Problem(code, headers=wait), self._problems, request_id, cors)
+        problem = Problem(code, headers=wait)
+        if path == MCP_PATH:
+            response = self._mcp.refuse(problem, headers, request_id)
+        else:
+            cors = self._cors.headers(headers) if path.startswith(_API_PATHS) else {}
+            self._metrics.denied(code)
+            response = problem_response(problem, self._problems, request_id, cors)
         return Response(response.status, self._complete(response.headers, request_id), response.body)
 
     async def _route(self, request: Request) -> Response:
         if request.path.startswith(_API_PATHS):
             return await self._endpoint.answer(request)
+        if request.path == MCP_PATH:
+            return await self._mcp.answer(request)
         if request.path == metrics.PATH:
             return await self._measures(request)
         return self._site.answer(request)
