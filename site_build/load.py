@@ -257,7 +257,7 @@ class Loader:
         return found
 
     def _beside(self, path: Path) -> dict[str, str]:
-        """The texts of the files that `code()` and `include()` can show: those in the same folder that are no page or meta data."""
+        """The texts that `code()` and `include()` can show: files in the same folder that are no page or meta data."""
         if path.parent not in self.folders:
             texts = self.folders[path.parent] = {}
             for entry in sorted(os.scandir(path.parent), key=lambda entry: entry.name):

@@ -37,8 +37,8 @@ def page(rows: Sequence[Mapping[str, Any]], date: str) -> str:
     if consensus:
         lines += [
             "",
-            "For consensus: whether agreement tells right answers from wrong ones, by answer key (`signals`) and by words",
-            "(`agreement_score`).",
+            "For consensus: whether agreement tells right answers from wrong ones, by answer key (`signals`) and by",
+            "words (`agreement_score`).",
             "",
             "| set | questions | AUC by answer key | AUC by words | right, by answer key | right, by words |",
             "|---|---|---|---|---|---|",
@@ -58,8 +58,8 @@ def _pooled(rows: Sequence[Mapping[str, Any]]) -> str:
     supported["retry"] = sum(row["n"] * (1 - row["base"]) for row in rows) - sum(supported.values())
     shares = {verdict: f"{supported[verdict] / count:.0%}" if count else "none" for verdict, count in counts.items()}
     return (
-        f"Over the {sum(row['n'] for row in rows):,} rows of the {len(rows)} evidence sets together, {shares['pass']} of what "
-        f"passed was supported, {shares['retry']} of the retries, and {shares['fail']} of what failed."
+        f"Over the {sum(row['n'] for row in rows):,} rows of the {len(rows)} evidence sets together, {shares['pass']} of "
+        f"what passed was supported, {shares['retry']} of the retries, and {shares['fail']} of what failed."
     )
 
 
