@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from api.service.payments import reconcile
 from tests.examples import example
 from tests.fakes.facilitator import FakeFacilitator
 from tests.live import NOON, Answer, FakeClock, Live
@@ -28,9 +29,10 @@ def paid_server(
     clock: FakeClock | None = None,
     **more: str,
 ) -> Iterator[Live]:
-    """A server that takes payments through `facilitator`, with an operator."""
+    """A server that takes payments through `facilitator`, with an operator. Its jobs run when a test runs them."""
     url = database_url or f"sqlite:///{folder}/screwtape.db"
     with ledger_server(folder, url, clock=clock, **{**facilitator.settings, **more}) as server:
+        server.loop.call_soon_threadsafe(server.app.jobs.stop)
         yield server
 
 
@@ -126,7 +128,5 @@ def states(live: Live) -> list[str]:
 
 def run_job(live: Live) -> str:
     """What the reconciliation did, at the clock's time."""
-    from api.service.payments import reconcile
-
     services = live.app.services
     return in_store(live, lambda _: reconcile(services, int(live.clock())))
