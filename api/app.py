@@ -29,6 +29,7 @@ from api.service.engine_pool import EnginePool
 from api.service.facilitation import Facilitation
 from api.service.known_keys import KnownKeys
 from api.service.rate import RateLimiter
+from api.service.routes import unanswered
 from api.service.services import Clock, Limits, Services
 from api.store import charges
 from api.store.charges import AnsweredCall, Charge
@@ -84,6 +85,8 @@ async def open_services(
     known = facts.load(content)
     base_url = config.public_base_url or known.base_url
     known_contract, known_problems = contract.load(content), problems.load(content, base_url)
+    if missing := unanswered(known_contract.operations):
+        raise LookupError(f"no handler in api/service/routes.py for: {', '.join(missing)}")
     key = secret_key(config)
     # Last, since an open database keeps the process from ending.
     database = await open_database(config.database_url)

@@ -5,6 +5,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from api.yamlfile import read_file
 METHODS = ("get", "post", "patch", "put", "delete")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_FAULTS = 20
+MAX_NAME = 100
 
 Auth = Literal["none", "key", "key_or_payment", "optional", "operator"]
 
@@ -99,6 +101,9 @@ class BodySchema:
             if self.max_text is not None and (size := text_size(body)) > self.max_text:
                 return [Fault("", f"has {size:,} characters of text in all; the limit is {self.max_text:,}")]
             return []
+        oversize = list(islice(self._oversize(self.schema, body, []), MAX_FAULTS))
+        if oversize:
+            return oversize
         # The first fault of a place: a value of the wrong type is not one of the allowed values either.
         found: dict[str, Fault] = {}
         for error in self.validator.iter_errors(body):
@@ -107,6 +112,27 @@ class BodySchema:
             if len(found) >= MAX_FAULTS:
                 break
         return list(found.values())[:MAX_FAULTS]
+
+    def _oversize(self, schema: Mapping[str, Any], value: Any, path: list[Any]) -> Iterator[Fault]:
+        """Lists that are too long and objects with many unknown fields. They are looked for first, and what is
+        inside of them is not: the validator works out every fault before it gives the first, which takes a minute
+        for a million."""
+        schema = resolve(schema, self.document)
+        if isinstance(value, list):
+            limit = schema.get("maxItems")
+            if limit is not None and len(value) > limit:
+                yield Fault(pointer(path), _LIMITS["maxItems"].format(limit=limit, size=len(value), s=_plural(limit)))
+            elif "items" in schema:
+                for index, item in enumerate(value):
+                    yield from self._oversize(schema["items"], item, [*path, index])
+        elif isinstance(value, dict):
+            known = schema.get("properties", {})
+            if schema.get("additionalProperties") is False and len(value) > len(known) + MAX_FAULTS:
+                for name in islice((name for name in value if name not in known), MAX_FAULTS):
+                    yield Fault(pointer([*path, name]), _unknown(name, list(known)))
+            else:
+                for name in known.keys() & value.keys():
+                    yield from self._oversize(known[name], value[name], [*path, name])
 
     def _read(self, error: jsonschema_rs.ValidationError) -> Iterator[Fault]:
         path, kind = list(error.instance_path), _kind(error)
@@ -164,8 +190,13 @@ def load(content: Path) -> Contract:
 
 
 def pointer(path: list[Any]) -> str:
-    """A JSON Pointer (RFC 6901)."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    """A JSON Pointer (RFC 6901). A name of more than 100 characters is cut: it is the caller's, and may be
+    megabytes."""
+    return "".join("/" + _cut(str(step)).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= MAX_NAME else name[:MAX_NAME] + "..."
 
 
 def text_size(value: Any) -> int:
@@ -284,11 +315,15 @@ _LIMITS = {
 }
 
 
+def _plural(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
 def _describe(name: str, kind: Any, instance: Any) -> str:
     """One fault in words. Never repeats the value that was sent: it may be long, and it is the caller's."""
     if name in _LIMITS:
         size = len(instance) if isinstance(instance, str | list) else 0
-        return _LIMITS[name].format(limit=kind.limit, size=size, s="" if kind.limit == 1 else "s")
+        return _LIMITS[name].format(limit=kind.limit, size=size, s=_plural(kind.limit))
     match name:
         case "type":
             return f"must be {' or '.join(_TYPE_NAMES[t] for t in kind.types)}"

@@ -22,6 +22,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     try:
         return asyncio.run(supervise(config) if config.workers > 1 else app.serve(config))
     except (StorageUnavailable, NewerSchema) as error:
-        return fail(f"The database can't be used: {error}. Check DATABASE_URL and the rights on its folder.")
+        remedy = "and the rights on its folder" if config.database_url.startswith("sqlite:") else "and that it runs"
+        return fail(f"The database can't be used: {error}. Check DATABASE_URL {remedy}.")
     except OSError as error:
         return fail(f"Can't listen on {config.host}:{config.port}: {error.strerror}. Set HOST or PORT.")

@@ -20,7 +20,9 @@ from api.problems import Problem
 Work = Callable[[dict[str, Any]], dict[str, Any]]
 
 INLINE_CHARACTERS = 8_192
-MAX_HEAVY = 64
+MAX_HEAVY = 16
+HEAVY_SECONDS = 30
+"""How long a large input may wait and be worked on. The engines' own bounds lie far below."""
 RETRY_AFTER_S = 1
 
 
@@ -42,15 +44,24 @@ class EnginePool:
             )
         self._heavy += 1
         try:
-            return await self._run_apart(work, body)
+            async with asyncio.timeout(HEAVY_SECONDS):
+                return await self._run_apart(work, body)
+        except TimeoutError:
+            self.close()
+            raise Problem(
+                "overloaded", "The input took too long.", headers={"Retry-After": str(RETRY_AFTER_S)}
+            ) from None
         finally:
             self._heavy -= 1
 
     def close(self) -> None:
-        """Ends the workers once what they run is done."""
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
-            self._executor = None
+        """Ends the workers, whatever they run: by now nobody waits for it."""
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.kill()
+                process.join()
 
     async def _run_apart(self, work: Work, body: dict[str, Any]) -> dict[str, Any]:
         loop = asyncio.get_running_loop()

@@ -1,5 +1,6 @@
 """The operations on kept calls: list and remove."""
 
+from itertools import accumulate
 from typing import Any
 
 import orjson
@@ -13,12 +14,19 @@ from api.service.services import Services
 from api.store import retention
 from api.store.retention import Retained
 
+PAGE_CHARACTERS = 2_000_000
+"""A page ends before it has more text than this, unless a single row has: rows can be large, and memory is bounded."""
+
 
 async def list_rows(services: Services, call: Call, caller: Caller, arguments: dict[str, Any]) -> Reply:
     """GET /v1/retention."""
     limit, now = arguments["limit"], int(services.clock())
-    rows = await services.database.read(retention.page, caller.key_id, now, limit + 1, lists.position(arguments))
-    body = lists.page(rows, limit, lambda row: (row.created_at, row.id), _show)
+    place = lists.position(arguments)
+    sizes = await services.database.read(retention.sizes, caller.key_id, now, limit, place)
+    fitting = sum(total <= PAGE_CHARACTERS for total in accumulate(sizes))
+    count = max(1, fitting)
+    rows = await services.database.read(retention.page, caller.key_id, now, count + 1, place)
+    body = lists.page(rows, count, lambda row: (row.created_at, row.id), _show)
     return Reply(body, headers=caller_headers(services, caller))
 
 

@@ -4,7 +4,7 @@
 query parameters.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from api.service import account, billing, health, keys, operator, payments, retained, validation
@@ -15,6 +15,9 @@ from api.service.services import Services
 OpenHandler = Callable[[Services, Call, Any], Awaitable[Reply]]
 KeyedHandler = Callable[[Services, Call, Caller, Any], Awaitable[Reply]]
 MeteredHandler = Callable[[Services, Call, Caller | Seen | Payer, Any], Awaitable[Reply]]
+
+ELSEWHERE = frozenset({"mcp"})
+"""Operations that an adapter answers by itself, through those below."""
 
 OPEN: Mapping[str, OpenHandler] = {
     "create_key": keys.create,
@@ -48,3 +51,8 @@ KEYED: Mapping[str, KeyedHandler] = {
     "checkout": billing.checkout,
 }
 """Other operations whose caller has shown a key."""
+
+
+def unanswered(operations: Iterable[str]) -> list[str]:
+    """The operations of a contract that nothing here answers: a contract never promises what does not answer."""
+    return sorted(set(operations) - ELSEWHERE - OPEN.keys() - METERED.keys() - KEYED.keys())

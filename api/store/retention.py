@@ -74,6 +74,23 @@ async def page(tx: Tx, key_id: str, now: int, limit: int, after: Position | None
     return [_retained(row) for row in rows]
 
 
+async def sizes(tx: Tx, key_id: str, now: int, limit: int, after: Position | None) -> list[int]:
+    """The characters of each row of such a page, so that a page can be cut before it is read."""
+    created_at, row_id = after or (2**62, "")
+    rows = await tx.all(
+        """SELECT length(request) + length(response) AS size FROM retained
+        WHERE key_id = :key_id AND expires_at > :now
+        AND (created_at < :created_at OR (created_at = :created_at AND id < :row_id))
+        ORDER BY created_at DESC, id DESC LIMIT :limit""",
+        key_id=key_id,
+        now=now,
+        created_at=created_at,
+        row_id=row_id,
+        limit=limit,
+    )
+    return [int(row["size"]) for row in rows]
+
+
 async def find(tx: Tx, key_id: str, row_id: str, now: int) -> Retained | None:
     """The key's live row with that id."""
     row = await tx.one(

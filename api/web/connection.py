@@ -99,9 +99,8 @@ class Exchange(HTTPMessageDelegate):
         assert isinstance(start_line, RequestStartLine)  # noqa: S101 - a server reads requests
         self._start_line, self._headers = start_line, headers
         self._connections.open_exchanges.add(self)
-        if start_line.version == "HTTP/1.1" and len(headers.get_list("Host")) != 1:
-            # RFC 9112 section 3.2: a server must answer such a request with 400.
-            self._refuse("bad_host")
+        if not _is_sound(start_line, headers):
+            self._refuse("malformed_request")
             return
         length = headers.get("Content-Length", "")
         if len(length) > MAX_LENGTH_DIGITS:
@@ -189,6 +188,13 @@ class Exchange(HTTPMessageDelegate):
     def _release(self) -> None:
         self._front.buffered -= sum(map(len, self._chunks))
         self._chunks = []
+
+
+def _is_sound(start_line: RequestStartLine, headers: HTTPHeaders) -> bool:
+    """Two things that Tornado lets through and a proxy may read differently (RFC 9112 sections 3.2 and 6.1)."""
+    if start_line.version == "HTTP/1.0":
+        return "Transfer-Encoding" not in headers
+    return len(headers.get_list("Host")) == 1
 
 
 def _see_exception(written: "asyncio.Future[None]") -> None:

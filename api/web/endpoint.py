@@ -35,7 +35,11 @@ class Endpoint:
         response = await self._respond(request)
         route = self._router.find(request.path)
         operation = route.operation(request.method) if route else None
-        self._metrics.answered(operation.id if operation else "unknown", response.status, perf_counter() - began)
+        name = operation.id if operation else "unknown"
+        self._metrics.answered(name, response.status, perf_counter() - began)
+        if response.status >= 400:
+            extra = {"request_id": request.request_id, "operation": name, "status": response.status}
+            log.info("refused", extra=extra)
         return response
 
     async def _respond(self, request: Request) -> Response:

@@ -60,8 +60,9 @@ class Front:
 
     def refuse(self, code: str, path: str, headers: HTTPHeaders, request_id: str) -> Response:
         """A refusal that needs no look at the body: too large, or too much to do."""
-        wait = {"Retry-After": str(RETRY_AFTER_S)} if self._problems.kinds[code].status == 503 else {}
-        problem = Problem(code, headers=wait)
+        kind = self._problems.kinds[code]
+        wait = {"Retry-After": str(RETRY_AFTER_S)} if kind.status == 503 else {}
+        problem = Problem(code, kind.meaning, headers=wait)
         if path == MCP_PATH:
             response = self._mcp.refuse(problem, headers, request_id)
         else:

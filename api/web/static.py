@@ -104,6 +104,9 @@ def _respond(asset: Asset, request: Request, status: int) -> Response:
     encoding = best_encoding(request.headers.get("Accept-Encoding", ""), offered)
     variant = asset.variants[encoding]
     headers = {**asset.headers, "ETag": variant.etag}
+    if status == 404:
+        # Others are answered with a problem document.
+        headers["Vary"] = "Accept, Accept-Encoding"
     if status == 200 and _matches(request.headers.get("If-None-Match"), variant.etag):
         headers.pop("Content-Type")
         return Response(304, headers)

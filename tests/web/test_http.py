@@ -53,7 +53,8 @@ def test_an_unknown_path_is_a_404(server: Live, method: str, path: str) -> None:
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "HEAD"])
 def test_another_method_is_a_405_that_lists_the_right_ones(server: Live, method: str, path: str) -> None:
-    if method in methods_of(path):
+    if method in methods_of(path) or path == "/mcp":
+        # /mcp answers in JSON-RPC, which its own tests look at.
         return
     answer = server.request(method, path, key=server.keys[0])
     if method == "HEAD":
@@ -230,7 +231,7 @@ def test_a_request_has_exactly_one_host(live: Live, hosts: list[str]) -> None:
     with live.wire() as wire:
         wire.send(f"GET /v1/health HTTP/1.1\r\n{head}\r\n".encode())
         answer = wire.receive()
-        assert_problem(answer, "bad_host")
+        assert_problem(answer, "malformed_request")
         assert answer.headers["connection"] == "close"
         assert wire.is_closed()
 
