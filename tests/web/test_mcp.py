@@ -97,6 +97,15 @@ def test_modern_headers_must_fit(server: Live, name: str) -> None:
 
 
 @pytest.mark.promise("mcp.eras")
+def test_white_space_around_a_header_is_no_part_of_it(server: Live) -> None:
+    params = {"name": "judge", "arguments": {}}
+    answer = modern(
+        server, "tools/call", params, key=server.keys[0], Mcp_Name=" \t judge \t ", Mcp_Method=" tools/call "
+    )
+    assert (answer.status, answer.json["result"]["isError"]) == (200, True)
+
+
+@pytest.mark.promise("mcp.eras")
 def test_an_unknown_version_is_told_the_known_ones(server: Live) -> None:
     answer = rpc(server, "tools/list", {"_meta": {VERSION_KEY: "2030-01-01"}}, MCP_Protocol_Version="2030-01-01")
     assert (answer.status, answer.json["error"]["code"]) == (400, -32022)
