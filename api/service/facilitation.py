@@ -12,14 +12,15 @@ log = logging.getLogger(__name__)
 
 
 class Facilitation:
-    """One process's way to the facilitator for payments on `network`.
+    """One process's way to the facilitator for payments on `network`. `work_s`: the seconds that the work which is paid
+    for may take when it asks somebody else.
 
     Whether it supports them is asked once and then believed until a verification says otherwise, so that a paid call
     costs two round trips.
     """
 
-    def __init__(self, facilitator: Facilitator, network: str) -> None:
-        self._facilitator, self._network = facilitator, network
+    def __init__(self, facilitator: Facilitator, network: str, work_s: float = 0) -> None:
+        self._facilitator, self._network, self.work_s = facilitator, network, work_s
         self._is_open = False
         self._asking: asyncio.Task[None] | None = None
 

@@ -32,9 +32,9 @@ from api.store.payments import Arrival, Payment, Place
 from api.store.retention import Retained
 
 MARGIN_S = 10
-"""What must be left of an authorization's time for work and settlement."""
-WORK_S = 60
-"""What verification's time is added to, before a reservation counts as left by a dead process."""
+"""What must be left of an authorization's time when a payment comes, beside the time of slow work."""
+RESERVED_S = 60
+"""How long a reservation stands beyond the time of verification and of slow work, before its process counts as dead."""
 RETRY_S = 5
 
 
@@ -61,12 +61,12 @@ async def answer(validation: Validation, sent: Sent) -> Reply:
     now = paying.now()
     standing = await services.database.read(payments.find, arrival.place, arrival.identifier, now)
     if not standing:
-        refusal = sent.refusal(services.offers.of(call), now, MARGIN_S)
+        refusal = sent.refusal(services.offers.of(call), now, MARGIN_S + paying.facilitation.work_s)
         if refusal is not None:
             raise _refused(paying, refusal)
-        if not await services.facilitation.is_open():
+        if not await paying.facilitation.is_open():
             raise payment_unavailable("The facilitator can't be reached, or does not take payments on this network.")
-        held_until = now + round(services.facilitation.timeout_s) + WORK_S
+        held_until = now + round(paying.facilitation.timeout_s + paying.facilitation.work_s) + RESERVED_S
         standing = await services.database.write(payments.reserve, arrival, now, held_until)
     if standing:
         return await _resent(paying, standing)

@@ -67,6 +67,7 @@ MALFORMED: list[tuple[str, Any]] = [
     ("payload signature", "0x"),
     ("payload signature", "0x123"),
     ("payload signature", "12" * 65),
+    ("payload signature", "0x" + "12" * 12_001),
     ("payload signature", "0x" + "zz" * 65),
     ("payload authorization from", "0x" + "a" * 39),
     ("payload authorization from", "0x" + "a" * 41),

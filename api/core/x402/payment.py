@@ -18,7 +18,7 @@ from api.core.x402.offers import IDENTIFIER, Offer
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NONCE = re.compile(r"0x[0-9a-fA-F]{64}")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,77}")
-_SIGNATURE = re.compile(r"0x(?:[0-9a-fA-F]{2})+")
+_SIGNATURE = re.compile(r"0x(?:[0-9a-fA-F]{2}){1,12000}")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{16,128}")
 _AUTHORIZATION = {
     "from": (_ADDRESS, "an address"),
@@ -112,7 +112,7 @@ def read(value: Any) -> Payment:
     authorization = _object(payload.get("authorization"), "payload.authorization")
     for name, (pattern, wanted) in _AUTHORIZATION.items():
         _text(authorization.get(name), pattern, f"payload.authorization.{name}", wanted)
-    _text(payload.get("signature"), _SIGNATURE, "payload.signature", "0x and hexadecimal digits")
+    _text(payload.get("signature"), _SIGNATURE, "payload.signature", "0x and up to 24,000 hexadecimal digits")
     return Payment(
         payload={
             "authorization": {name: authorization[name] for name in SAID},

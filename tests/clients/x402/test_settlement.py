@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from api import facts
+from api.core.x402.payment import read
+from api.service import offers
 from tests.clients.x402.chain import GAS_PAYER_KEY, Chain, running_chain
 from tests.clients.x402.environment import HERE, clean_environment, python, run_node, run_python
-from tests.examples import CONTENT, example
+from tests.examples import CONTENT, example, the_contract
 from tests.live import Answer, FakeClock, Live, live_server
 from tests.problem_checks import assert_problem
-from tests.web.x402 import decoded, encoded
+from tests.web.x402 import decoded, encoded, payment
 
 TERMS = facts.load(CONTENT).x402
 BUYER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a"
@@ -96,6 +98,20 @@ def test_an_official_client_pays_for_a_call_once(chain: Chain, live: Live, clien
     assert bought["again"] == {"status": 200, "body": bought["body"]}
     assert chain.balance(BUYER) == buyer - PRICE
     assert chain.balance(TERMS.pay_to) == seller + PRICE
+
+
+@pytest.mark.promise("x402.extensions")
+@pytest.mark.parametrize("operation", ["judge", "consensus"])
+@pytest.mark.parametrize("tool", [False, True])
+def test_the_official_package_finds_our_offers_and_nothing_wrong_with_them(operation: str, tool: bool) -> None:
+    composed = offers.compose(the_contract(), facts.load(CONTENT), "https://screwtape.ai")
+    offer = (composed.tools if tool else composed.http)[operation]
+    document = read(payment(offer.payment_required(""))).document(offer)
+    found = json.loads(run_python("discovery.py", json.dumps(document)))
+    assert found["url"] == offer.resource["url"]
+    assert found["method"] == (operation if tool else "POST")
+    assert found["faults"] == found["identifier_faults"] == []
+    assert found["identifier"].startswith("pay_")
 
 
 @pytest.mark.promise("x402.real_settlement")
