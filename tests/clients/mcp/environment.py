@@ -41,7 +41,7 @@ def packages() -> Path:
         home.mkdir(parents=True)
         for pin in pins:
             shutil.copy(pin, home)
-        # Not `npm ci`: it refuses every lock that it made itself for a package of another system that the inspector has.
+        # Not `npm ci`: it refuses its own lock over a package of another system that the inspector names.
         _install(["npm", "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], home)
         _stamp(home, wanted)
     return home / "node_modules"
