@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import nsmallest
 from itertools import pairwise
 from typing import Final
 
 from api.core.judge.facts import Parsed
-from api.core.judge.index import Evidence, Sentence
+from api.core.judge.index import POSTINGS_LIMIT, Evidence, Sentence
 from api.core.judge.respell import respelled
 
 #: At most this many sentences may support one claim together.
@@ -19,6 +18,9 @@ _LEAST_GAIN: Final = 0.08
 _SAME: Final = 1e-9
 #: How many candidates are weighed again when common stems are among the claim's.
 _MOST_WEIGHED: Final = 20
+#: How many times all stems of an output together may bring up a sentence, and the least for one stem.
+_MOST_BROUGHT_UP: Final = 250_000
+_SHORTEST_REACH: Final = 12
 
 
 @dataclass(slots=True)
@@ -50,8 +52,14 @@ class Alignment:
         return self.used[0] if self.used else None
 
 
-def align(parsed: Parsed, evidence: Evidence) -> Alignment:
-    """Compares a claim that has content with the evidence."""
+def reach_for(stems: int) -> int:
+    """How many sentences each stem may bring up, for an output whose claims have `stems` stems in all: all that are
+    indexed for any output but a huge one."""
+    return max(_SHORTEST_REACH, min(POSTINGS_LIMIT, _MOST_BROUGHT_UP // max(1, stems)))
+
+
+def align(parsed: Parsed, evidence: Evidence, reach: int = POSTINGS_LIMIT) -> Alignment:
+    """Compares a claim that has content with the evidence. `reach`: as `reach_for` returns it."""
     content = respelled(parsed, evidence)
     stems = list(dict.fromkeys(content))
     weights = {stem: evidence.weight(stem) for stem in stems}
@@ -60,7 +68,7 @@ def align(parsed: Parsed, evidence: Evidence) -> Alignment:
     open_stems = stems
     covered = best = 0.0
     for _ in range(_MOST_SENTENCES):
-        place, gain = _richest(open_stems, weights, evidence, parsed)
+        place, gain = _richest(open_stems, weights, evidence, parsed, reach)
         if place is None or (used and gain < _LEAST_GAIN * total):
             break
         sentence = evidence.sentences[place]
@@ -87,18 +95,18 @@ def _neighbours(content: list[str], used: list[Sentence], evidence: Evidence) ->
 
 
 def _richest(
-    stems: list[str], weights: dict[str, float], evidence: Evidence, parsed: Parsed
+    stems: list[str], weights: dict[str, float], evidence: Evidence, parsed: Parsed, reach: int
 ) -> tuple[int | None, float]:
     """The sentence with most of the weight of `stems`. Of equals: one that says just the same, then the shortest,
     then the first by text, so that the order of the evidence decides nothing."""
     totals: dict[int, float] = {}
     for stem in stems:
-        places = evidence.postings.get(stem)
+        places = evidence.places(stem, reach)
         if places:
             weight = weights[stem]
             for place in places:
                 totals[place] = totals.get(place, 0.0) + weight
-    if any(stem in evidence.common for stem in stems):
+    if any(stem in evidence.common or len(evidence.postings.get(stem, ())) > reach for stem in stems):
         totals = _exact(stems, weights, totals, evidence, parsed)
     if not totals:
         return None, 0.0
@@ -113,11 +121,13 @@ def _exact(
     stems: list[str], weights: dict[str, float], totals: dict[int, float], evidence: Evidence, parsed: Parsed
 ) -> dict[int, float]:
     """The best candidates, weighed exactly: the postings of common stems are cut, so that `totals` may lack some."""
-    candidates = nsmallest(_MOST_WEIGHED, totals, key=lambda place: (-totals[place], evidence.rank(place)))
+    order = evidence.order
+    ranked = sorted([(-total, order[place], place) for place, total in totals.items()])
+    candidates = [place for _, _, place in ranked[:_MOST_WEIGHED]]
     candidates += evidence.by_content.get(tuple(parsed.content), ())
     sentences = evidence.sentences
     return {
-        place: sum(weights[stem] for stem in stems if stem in sentences[place].stems)
+        place: sum([weights[stem] for stem in stems if stem in sentences[place].stems])
         for place in dict.fromkeys(candidates)
     }
 
@@ -130,4 +140,4 @@ def _closest(tied: list[int], parsed: Parsed, evidence: Evidence) -> int:
         tied = [place for place in same if sentences[place].parsed.negated == parsed.negated] or same
     shortest = min([len(sentences[place].stems) for place in tied])
     tied = [place for place in tied if len(sentences[place].stems) == shortest]
-    return tied[0] if len(tied) == 1 else min(tied, key=evidence.rank)
+    return tied[0] if len(tied) == 1 else min(tied, key=evidence.order.__getitem__)

@@ -94,16 +94,21 @@ def compatible(one: Numeral, other: Numeral) -> bool:
     """Whether two dates agree in every part that both state (and share at least one)."""
     if _agree(one, other):
         return True
-    if one.swapped and _agree(_swap(one), other):
+    if one.swapped and _agree(swap(one), other):
         return True
-    return other.swapped and _agree(one, _swap(other))
+    return other.swapped and _agree(one, swap(other))
 
 
 def _agree(one: Numeral, other: Numeral) -> bool:
-    pairs = ((one.year, other.year), (one.month, other.month), (one.day, other.day))
-    both = [(a, b) for a, b in pairs if a is not None and b is not None]
-    return bool(both) and all(a == b for a, b in both)
+    shared = False
+    for a, b in ((one.year, other.year), (one.month, other.month), (one.day, other.day)):
+        if a is not None and b is not None:
+            if a != b:
+                return False
+            shared = True
+    return shared
 
 
-def _swap(date: Numeral) -> Numeral:
+def swap(date: Numeral) -> Numeral:
+    """The date with day and month read the other way round."""
     return Numeral("date", year=date.year, month=date.day, day=date.month)

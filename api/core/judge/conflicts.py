@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from api.core.judge.align import Alignment
-from api.core.judge.compare import compatible, dimension, found_in, same_number
+from api.core.judge.compare import dimension, found_in, same_number
+from api.core.judge.datebook import Datebook
 from api.core.judge.facts import EXACT, Name, Number, Parsed
 from api.core.judge.index import Evidence, Sentence
 from api.core.judge.polarity import opposites, turned
@@ -144,17 +145,14 @@ def _brought(stem: str, alignment: Alignment) -> bool:
 def _dates(
     parsed: Parsed, alignment: Alignment, sentence: Sentence, evidence: Evidence, faults: Faults, strong: bool
 ) -> None:
-    for dated in parsed.dates:
-        if any(compatible(dated.date, other.date) for one in alignment.used for other in one.parsed.dates):
+    mine = Datebook(dated.date for dated in parsed.dates)
+    rivals = [other for other in sentence.parsed.dates if mine.match(other.date) is None]
+    for dated in dict.fromkeys(parsed.dates):
+        if any(one.dates.match(dated.date) for one in alignment.used):
             continue
         if dated.date.year and not dated.date.month and evidence.figures.match(dated.as_number()):
             continue
-        elsewhere = any(compatible(dated.date, other.date) for other in evidence.dates)
-        rivals = [
-            other
-            for other in sentence.parsed.dates
-            if not any(compatible(mine.date, other.date) for mine in parsed.dates)
-        ]
+        elsewhere = evidence.dates.match(dated.date) is not None
         if rivals and (strong if elsewhere else alignment.best >= NUMBER_FROM):
             faults.hard.append(f"{dated.shown} is not {rivals[0].shown}")
         elif not elsewhere:

@@ -12,6 +12,9 @@ from api.core.judge.normalise import fold
 
 _SIDE: Final = frozenset("0123456789.,+-−–*/×÷·x()$€£% \u00a0")
 _LONGEST_SIDE: Final = 200
+#: How many equations of one text are read when the caller does not say.
+MOST: Final = 400
+_FEWEST_TRIES: Final = 20
 _ANNOTATION: Final = re.compile(r"<<[^<>\n]{0,200}>>")
 #: A comma or full stop before a blank ends an expression.
 _PAUSE: Final = re.compile(r"[.,]\s")
@@ -33,11 +36,13 @@ class Equation:
     end: int
 
 
-def equations(text: str) -> list[Equation]:
-    """The equations in `text` whose left side is plain arithmetic, in order."""
-    if "=" not in text:
+def equations(text: str, most: int = MOST) -> list[Equation]:
+    """The first `most` equations in `text` whose left side is plain arithmetic, in order; twice as many equal signs
+    and a few are looked at."""
+    if "=" not in text or most <= 0:
         return []
     found: list[Equation] = []
+    tries = 2 * most + _FEWEST_TRIES
     plain = _ANNOTATION.sub(lambda match: " " * len(match[0]), text)
     for at, char in enumerate(plain):
         if (
@@ -46,8 +51,11 @@ def equations(text: str) -> list[Equation]:
             and plain[at + 1 : at + 2] not in ("=", ">")
         ):
             equation = _read(plain, at)
+            tries -= 1
             if equation is not None:
                 found.append(equation)
+            if len(found) == most or not tries:
+                break
     return found
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from api.core.judge.compare import dimension, same_number
-from api.core.judge.facts import Number
+from api.core.judge.facts import EXACT, Number
 from api.core.judge.lexicon import UNITS
 
-#: Numbers near the wanted one that are compared one by one.
+#: Numbers near the wanted one that are compared one by one, and how many of a text that has very many.
 _MOST_COMPARED: Final = 100
+_MOST_OF_MANY: Final = 20
+_MANY: Final = 2000
 
 
 class Figures:
@@ -19,31 +21,50 @@ class Figures:
 
     def __init__(self, numbers: Iterable[Number]) -> None:
         different = {(n.readings, n.unit, n.bound, n.dated): n for n in numbers}
-        self._numbers = sorted(different.values(), key=lambda n: (n.value, n.unit, n.bound))
-        self._values = [number.value for number in self._numbers]
+        ordered = sorted(different.values(), key=lambda n: (_size(n), n.unit, n.bound))
+        #: How many numbers one question is compared with at most, on each way of finding them.
+        self.most = _MOST_COMPARED if len(ordered) <= _MANY else _MOST_OF_MANY
+        self._asked: dict[tuple[object, ...], Number | None] = {}
         self._exact: dict[float, list[Number]] = {}
-        self._measures: dict[str, list[Number]] = {}
-        for number in self._numbers:
-            if number.unit in UNITS:
-                self._measures.setdefault(dimension(number.unit), []).append(number)
-        for number in self._numbers:
+        self._measures: dict[str, tuple[list[float], list[Number]]] = {}
+        for number in ordered:
+            sizes, alike = self._measures.setdefault(dimension(number.unit), ([], []))
+            sizes.append(_size(number))
+            alike.append(number)
             for reading in number.readings:
                 self._exact.setdefault(reading, []).append(number)
 
     def match(self, claim: Number) -> Number | None:
         """A number that is the claim's: exactly, in another unit, by hedge, or by rounding; None when there is none."""
+        key = (claim.readings, claim.unit, claim.decimals, claim.bound, claim.dated, claim.scaled)
+        if key not in self._asked:
+            self._asked[key] = self._match(claim)
+        return self._asked[key]
+
+    def _match(self, claim: Number) -> Number | None:
         for reading in claim.readings:
-            for number in self._exact.get(reading, ())[:_MOST_COMPARED]:
+            for number in self._exact.get(reading, ())[: self.most]:
                 if same_number(claim, number):
                     return number
-        if claim.unit in UNITS:
-            for number in self._measures.get(dimension(claim.unit), ())[:_MOST_COMPARED]:
-                if same_number(claim, number):
-                    return number
-        reach = 0.6 * abs(claim.value) + 1
-        first = bisect_left(self._values, claim.value - reach)
-        last = bisect_right(self._values, claim.value + reach)
-        middle = bisect_left(self._values, claim.value)
-        nearest = self._numbers[max(first, middle - _MOST_COMPARED) : min(last, middle + _MOST_COMPARED)]
-        fitting = [number for number in nearest if same_number(claim, number)]
-        return min(fitting, key=lambda number: abs(number.value - claim.value), default=None)
+        return self._nearest(claim)
+
+    def _nearest(self, claim: Number) -> Number | None:
+        """The number nearest in size that bears out the claim by unit, hedge or rounding, the smaller of two as near.
+        Only numbers of the claim's dimension can."""
+        sizes, alike = self._measures.get(dimension(claim.unit), ([], []))
+        size = _size(claim)
+        reach = (1.0 if claim.bound == EXACT and not claim.scaled else 0.6 * abs(claim.value) + 1) * _factor(claim.unit)
+        first, last = bisect_left(sizes, size - reach), bisect_right(sizes, size + reach)
+        middle = bisect_left(sizes, size)
+        places = list(range(max(first, middle - self.most), min(last, middle + self.most)))
+        places.sort(key=lambda place: abs(sizes[place] - size))
+        return next((alike[place] for place in places if same_number(claim, alike[place])), None)
+
+
+def _factor(unit: str) -> float:
+    return UNITS[unit][1] if unit in UNITS else 1.0
+
+
+def _size(number: Number) -> float:
+    """The value in the base unit of its dimension."""
+    return number.value * _factor(number.unit)

@@ -16,7 +16,8 @@ from itertools import pairwise
 from typing import Final
 
 from api.core.judge.claims import clean
-from api.core.judge.facts import Dated, Parsed
+from api.core.judge.datebook import Datebook
+from api.core.judge.facts import Parsed
 from api.core.judge.figures import Figures
 from api.core.judge.parse import parse
 from api.core.judge.sentences import split_sentences
@@ -26,7 +27,6 @@ from api.core.judge.sentences import split_sentences
 POSTINGS_LIMIT: Final = 100
 #: How many sentences are looked at for one pair of neighbours.
 _MOST_NEIGHBOURS: Final = 50
-_MOST_DATES: Final = 1000
 _SHORTEST_ALIKE: Final = 5
 _MOST_ALIKE: Final = 40
 
@@ -48,57 +48,97 @@ class Sentence:
         content = self.parsed.content
         return frozenset(pairwise(content)).union(zip(content, content[2:], strict=False))
 
+    @cached_property
+    def dates(self) -> Datebook:
+        """Its dates."""
+        return Datebook(dated.date for dated in self.parsed.dates)
+
 
 class Evidence:
-    """The indexed evidence."""
+    """The indexed evidence.
+
+    Sentences of the same text are read once, and only the first of them is indexed; all of them count as sentences.
+    """
 
     def __init__(self, items: Sequence[str]) -> None:
         self.items = items
         self.sentences: list[Sentence] = []
         self.postings: dict[str, list[int]] = {}
-        postings = self.postings
+        self._repeated: dict[str, int] = {}
+        postings, repeated = self.postings, self._repeated
+        known_texts: dict[str, Sentence] = {}
         for number, item in enumerate(items):
             for start, end in split_sentences(item):
                 text = item[start:end]
+                place = len(self.sentences)
+                same = known_texts.get(text)
+                if same is not None:
+                    self.sentences.append(Sentence(number, start, end, text, same.parsed, same.stems))
+                    for stem in same.stems:
+                        repeated[stem] = repeated.get(stem, 0) + 1
+                    continue
                 parsed = parse(clean(text))
                 stems = frozenset(parsed.content)
-                place = len(self.sentences)
                 for stem in stems:
                     known = postings.get(stem)
                     if known is None:
                         postings[stem] = [place]
                     else:
                         known.append(place)
-                self.sentences.append(Sentence(number, start, end, text, parsed, stems))
+                sentence = known_texts[text] = Sentence(number, start, end, text, parsed, stems)
+                self.sentences.append(sentence)
+        self.distinct = tuple(known_texts.values())
         self.common: dict[str, int] = {}
         if len(self.sentences) > POSTINGS_LIMIT:
             self._cut_postings()
         self._weights: dict[str, float] = {}
+        self._reached: dict[tuple[str, int], list[int]] = {}
+
+    def places(self, stem: str, reach: int) -> Sequence[int]:
+        """The sentences that have a stem, as far as they are indexed; of more than `reach`, the first by text."""
+        places = self.postings.get(stem, ())
+        if len(places) <= reach:
+            return places
+        known = self._reached.get((stem, reach))
+        if known is None:
+            known = self._reached[stem, reach] = nsmallest(reach, places, key=self.order.__getitem__)
+        return known
 
     def _cut_postings(self) -> None:
         for stem, places in self.postings.items():
             if len(places) > POSTINGS_LIMIT:
                 self.common[stem] = len(places)
-                places.sort(key=self.rank)
+                places.sort(key=self.order.__getitem__)
                 del places[POSTINGS_LIMIT:]
 
     @cached_property
     def by_content(self) -> dict[tuple[str, ...], list[int]]:
         """Sentences by their content, the first few by text, for claims all of whose stems are common."""
         places: dict[tuple[str, ...], list[int]] = {}
+        seen: set[str] = set()
         for place, sentence in enumerate(self.sentences):
-            places.setdefault(tuple(sentence.parsed.content), []).append(place)
-        return {content: nsmallest(_MOST_ALIKE, found, key=self.rank) for content, found in places.items()}
+            if sentence.text not in seen:
+                seen.add(sentence.text)
+                places.setdefault(tuple(sentence.parsed.content), []).append(place)
+        order = self.order
+        return {content: nsmallest(_MOST_ALIKE, found, key=order.__getitem__) for content, found in places.items()}
 
-    def rank(self, place: int) -> tuple[str, int]:
-        """The order of sentences that ties are broken by: text first, so that the order of items does not matter."""
-        return self.sentences[place].text, place
+    @cached_property
+    def order(self) -> list[int]:
+        """For each sentence its place in the order that ties are broken by: text first, so that the order of items
+        does not matter."""
+        sentences = self.sentences
+        order = [0] * len(sentences)
+        for nth, place in enumerate(sorted(range(len(sentences)), key=lambda place: (sentences[place].text, place))):
+            order[place] = nth
+        return order
 
     def weight(self, stem: str) -> float:
         """Inverse sentence frequency, smoothed; a stem that the evidence does not have weighs most."""
         known = self._weights.get(stem)
         if known is None:
             count = self.common.get(stem) or len(self.postings.get(stem, ()))
+            count += self._repeated.get(stem, 0)
             known = self._weights[stem] = math.log(1 + (len(self.sentences) + 1) / (count + 0.5))
         return known
 
@@ -133,10 +173,9 @@ class Evidence:
     @cached_property
     def figures(self) -> Figures:
         """The numbers of the evidence, whichever sentence they stand in."""
-        return Figures(number for sentence in self.sentences for number in sentence.parsed.numbers)
+        return Figures(number for sentence in self.distinct for number in sentence.parsed.numbers)
 
     @cached_property
-    def dates(self) -> list[Dated]:
-        """The different dates of the evidence, up to a bound."""
-        found = {dated.date: dated for sentence in self.sentences for dated in sentence.parsed.dates}
-        return list(found.values())[:_MOST_DATES]
+    def dates(self) -> Datebook:
+        """The dates of the evidence, whichever sentence they stand in."""
+        return Datebook(dated.date for sentence in self.distinct for dated in sentence.parsed.dates)

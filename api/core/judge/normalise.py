@@ -17,13 +17,15 @@ _REPLACED: Final = {
     ord("’"): "'", ord("‘"): "'", ord("ʼ"): "'", ord("ß"): "ss", ord("ø"): "o", ord("đ"): "d", ord("ł"): "l",
     ord("æ"): "ae", ord("œ"): "oe", ord("ı"): "i",
 }  # fmt: skip
+#: Ligatures of whole phrases, which NFKC writes out in 18 and 8 letters: they keep the length of the text in bounds.
+_PHRASES: Final = {0xFDFA: "صلعم", 0xFDFB: "جل"}
 
 
 def fold(text: str) -> str:
     """`text` in the form that all comparisons use. Idempotent; the length may change."""
     if text.isascii():
         return text.lower()
-    text = unicodedata.normalize("NFKC", text).casefold()
+    text = unicodedata.normalize("NFKC", text.translate(_PHRASES)).casefold()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).translate(_REPLACED))
 
 
@@ -34,6 +36,9 @@ def squeeze(text: str) -> str:
 
 #: `stands_in` looks at no more places than this: text that repeats itself must not take quadratic time.
 _MOST_PLACES: Final = 1000
+#: A phrase of more characters than this can only repeat itself when it is nothing but a repetition.
+_LONG_PHRASE: Final = 100
+_MOST_OF_LONG: Final = 50
 
 
 def stands_in(phrase: str, text: str) -> bool:
@@ -42,7 +47,7 @@ def stands_in(phrase: str, text: str) -> bool:
     A number must stand there whole: "4" does not stand in "4.5", "1,400" or "4%".
     """
     at = text.find(phrase)
-    for _ in range(_MOST_PLACES):
+    for _ in range(_MOST_PLACES if len(phrase) <= _LONG_PHRASE else _MOST_OF_LONG):
         if at < 0:
             return False
         if not _runs_on(text, at) and not _runs_on(text, at + len(phrase)):

@@ -8,7 +8,7 @@ from api.core.judge import lexicon
 from api.core.judge.facts import AT_LEAST, AT_MOST, EXACT, NEAR, Dated, Name, Number, Parsed, number_key
 from api.core.judge.numerals import Numeral, date, is_year, tidy
 from api.core.judge.stem import stem
-from api.core.judge.words import HEDGE, MONTH, NEGATION, NUMBER_WORD, NUMERAL_TOKEN, UNSPACED, Word, look_up
+from api.core.judge.words import HEDGE, MONTH, NUMBER_WORD, NUMERAL_TOKEN, UNSPACED, Word, look_up
 
 _SMALL_ORDINALS: Final[dict[str, int]] = {"first": 1, "second": 2, **lexicon.ORDINALS}
 _BIG_SCALES: Final = 1000
@@ -144,12 +144,12 @@ def _plain(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
         return 0
     if index:
         before = look_up(tokens[index - 1])
-        if before.kind > NEGATION or before.folded in _BEFORE:
+        if before.kind > NUMERAL_TOKEN or before.folded in _BEFORE:
             return 0
     unit = ""
     if index + 1 < len(tokens):
         after = look_up(tokens[index + 1])
-        if after.kind > NEGATION or after.folded in _AFTER:
+        if after.kind > NUMERAL_TOKEN or after.folded in _AFTER:
             return 0
         if after.folded in lexicon.UNITS:
             unit = lexicon.CURRENCIES.get(after.folded, after.folded)

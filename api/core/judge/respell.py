@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from api.core.judge.compare import compatible
 from api.core.judge.facts import Dated, Parsed, number_key
 from api.core.judge.index import Evidence
 from api.core.judge.words import look_up
@@ -38,7 +37,7 @@ def _unit_stem(unit: str, evidence: Evidence) -> str:
 
 def _turn_round(dated: Dated, content: list[str], evidence: Evidence) -> None:
     date = dated.date
-    match = next((other.date for other in evidence.dates if compatible(date, other.date)), None)
+    match = evidence.dates.match(date)
     if match is None or match.month != date.day or date.month is None or date.day is None:
         return
     month, day = f"@{date.month}", number_key(date.day)

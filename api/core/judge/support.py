@@ -51,10 +51,17 @@ def read_claim(claim: Claim, evidence: Evidence, output: Output) -> Parsed:
 
 
 def check_claim(
-    claim: Claim, parsed: Parsed, shown: str, evidence: Evidence, references: References, derived: frozenset[float]
+    claim: Claim,
+    parsed: Parsed,
+    shown: str,
+    evidence: Evidence,
+    references: References,
+    derived: frozenset[float],
+    reach: int,
 ) -> Checked:
-    """Checks a claim that has content. `shown` is its text in the output; `derived` as in `find_faults`."""
-    alignment = align(parsed, evidence)
+    """Checks a claim that has content. `shown` is its text in the output; `derived` as in `find_faults`, `reach` as
+    in `align`."""
+    alignment = align(parsed, evidence, reach)
     faults = find_faults(claim.text, parsed, alignment, evidence, derived)
     score, cover = _score(alignment, faults), alignment.cover
     status = _status(score, faults)
