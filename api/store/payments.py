@@ -162,7 +162,7 @@ async def release(tx: Tx, payment_id: str, holder: str) -> bool:
 
 
 async def begin_settling(tx: Tx, payment_id: str, holder: str, mark: Mark | None, now: int, held_until: int) -> Begun:
-    """Notes, before it is done, that the payment is sent to be settled.
+    """Notes, before it is done, that the payment is sent to be settled. Not for a key that was deleted meanwhile.
 
     "busy": another payment for the same call, as its Idempotency-Key says, is being settled or was just now. "lost":
     the reservation is no longer this holder's.
@@ -173,7 +173,7 @@ async def begin_settling(tx: Tx, payment_id: str, holder: str, mark: Mark | None
         """UPDATE payments SET state = 'settling', attempts = attempts + 1, held_until = :held_until,
             next_attempt_at = :held_until, mark_caller = :caller, mark_token = :token, mark_body = :body, updated_at
             = :now
-        WHERE id = :payment_id AND holder = :holder AND state = 'reserved'""",
+        WHERE id = :payment_id AND holder = :holder AND state = 'reserved' AND is_orphan = 0""",
         payment_id=payment_id,
         holder=holder,
         held_until=held_until,

@@ -369,6 +369,7 @@ def test_a_deleted_keys_payments_go_when_they_are_final(database: Database, run:
         left = await database.read(payments.page, None, NOW, 10, None)
         assert {one.id for one in left} == {doubtful.id, flying.id, reserved.id, keyless.id}
         assert {one.key_id for one in left} == {None}
+        assert await begin(database, reserved) == "lost"
         call = PaidCall(flying.id, "req_1", PASSED, hash_of("one"))
         outcome = await database.write(paid_calls.settle, call, TX, NOW)
         assert (outcome.answered, outcome.payment) == ("unknown_key", None)

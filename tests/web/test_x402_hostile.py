@@ -1,6 +1,7 @@
 """A facilitator that misbehaves: nobody is served unpaid, nobody pays twice, nothing of what it says gets out, what is
 unknown is found out later, and keys go on working."""
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -459,6 +460,20 @@ def test_a_key_that_is_deleted_while_it_pays_gets_no_answer_but_its_receipt(
     assert total(on_both, "drift_hours", "calls") == 0
 
 
+def test_a_key_that_is_deleted_before_it_has_paid_pays_nothing(on_both: Live, facilitator: FakeFacilitator) -> None:
+    key = on_both.new_key()
+    on_both.use_up(key)
+
+    def delete_first(fake: FakeFacilitator, document: dict[str, object]) -> Said:
+        assert on_both.request("DELETE", "/v1/keys/me", key=key).status == 200
+        return said(isValid=True)
+
+    facilitator.next_verify.append(delete_first)
+    assert_problem(pay(on_both, payment(offer(on_both)), key=key), "unknown_key")
+    assert facilitator.moved == {}
+    assert stored(on_both) == []
+
+
 def test_an_unknown_payment_of_a_key_counts_when_it_is_answered(live: Live, facilitator: FakeFacilitator) -> None:
     key = live.new_key()
     live.use_up(key)
@@ -472,3 +487,31 @@ def test_an_unknown_payment_of_a_key_counts_when_it_is_answered(live: Live, faci
         assert pay(live, sent, key=key).status == 200
         assert me(live, key)["usage"][0]["judge"] == 101
     assert total(live, "drift_hours", "calls") == 101
+
+
+@pytest.mark.promise("x402.outcomes")
+def test_a_settlement_that_cannot_be_noted_is_unknown_and_found_out(
+    live: Live, facilitator: FakeFacilitator, tmp_path: Path
+) -> None:
+    """The database is locked by another process from when the money has moved."""
+    locks: list[sqlite3.Connection] = []
+
+    def lock_first(fake: FakeFacilitator, document: dict[str, object]) -> Said:
+        other = sqlite3.connect(tmp_path / "screwtape.db", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        locks.append(other)
+        return settlement()(fake, document)
+
+    sent = payment(offer(live))
+    facilitator.next_settle.append(lock_first)
+    answer = pay(live, sent)
+    locks[0].close()
+    assert_problem(answer, "payment_unknown")
+    (row,) = stored(live)
+    assert answer.json["payment_id"] == row["id"]
+    assert_problem(pay(live, sent), "payment_in_flight")
+    live.clock.now += 60
+    found = pay(live, sent)
+    assert found.status == 200
+    assert receipt(found)["transaction"] in facilitator.moved.values()
+    assert len(facilitator.moved) == 1
