@@ -115,6 +115,7 @@ permanent permanently | temporary temporarily
 active actively | inactive passive passively
 effective effectively | ineffective
 stable | unstable
+online | offline
 known | unknown
 popular | unpopular
 significant significantly | insignificant

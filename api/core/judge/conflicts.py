@@ -196,5 +196,5 @@ def _polarity(text: str, parsed: Parsed, alignment: Alignment, sentence: Sentenc
     aligned = alignment.best >= OPPOSITE_FROM or _all_but_one(alignment, sentence)
     opposed = opposites(parsed, sentence.parsed, text, sentence.text) if aligned else []
     if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM:
-        faults.hard += turned(alignment.content, parsed.negated, sentence.parsed, text)
+        faults.hard += turned(alignment.content, parsed.negated, sentence.parsed, text, sentence.text)
     faults.hard += opposed

@@ -48,6 +48,9 @@ STOP_OTHER: Final = _words(
     и в на с по из у к от за это был была было были"""
 )
 
+#: French and Italian function words that lose their vowel before another one: n'est, l'acciaio.
+ELISIONS: Final = _words("n l qu dell all nell dall sull")
+
 #: A number after one of these is meant to be near, not exact.
 APPROXIMATE: Final = _words(
     "about around approximately approx roughly nearly almost some circa ca ungefahr etwa environ aproximadamente ~ ≈"
@@ -186,6 +189,25 @@ PREAMBLES: Final = (
     "based on the information", "according to the evidence provided", "okay", "alright",
 )  # fmt: skip
 
+#: The same in German, French, Spanish, Italian, Portuguese and Dutch, folded.
+_REFUSALS_OTHER: Final = (
+    "kann ich nicht helfen", "kann ich ihnen nicht helfen", "kann ich dir nicht helfen", "kann ich leider nicht",
+    "kann diese frage nicht beantworten", "kann die frage nicht beantworten", "das kann ich nicht", "weiss ich nicht",
+    "ich weiss es nicht", "ich kann nicht helfen", "ich kann ihnen nicht helfen", "kann ich nicht beantworten",
+    "ich bin nicht in der lage", "als ki-", "als sprachmodell",
+    "je ne peux pas", "je ne suis pas en mesure", "je ne sais pas", "je suis desole, mais", "je regrette, mais",
+    "je ne puis", "je suis incapable de", "en tant qu'ia", "en tant que modele de langage",
+    "no puedo ayudar", "no puedo responder", "no puedo proporcionar", "no puedo cumplir", "no puedo ofrecer",
+    "no puedo hacer eso", "lo siento, pero", "lo siento, no puedo", "no lo se", "como modelo de lenguaje",
+    "no puedo asistir", "no me es posible",
+    "non posso aiutar", "non posso aiutarti", "non posso aiutarla", "non posso rispondere", "non posso fornire",
+    "non sono in grado di", "mi dispiace, ma", "non lo so", "come modello linguistico",
+    "nao posso ajudar", "nao posso ajuda-lo", "nao posso responder", "nao posso fornecer", "nao consigo ajudar",
+    "nao sou capaz de", "sinto muito, mas", "desculpe, mas", "lamento, mas", "nao sei", "como modelo de linguagem",
+    "kan ik niet helpen", "kan ik u niet helpen", "kan ik je niet helpen", "ik kan niet helpen",
+    "ik kan u niet helpen", "ik kan je niet helpen", "ik kan deze vraag niet beantwoorden", "daar kan ik niet",
+    "ik weet het niet", "het spijt me, maar", "ik ben niet in staat", "als taalmodel",
+)  # fmt: skip
 #: Phrases by which an agent declines. Compared with the folded output.
 REFUSALS: Final = (
     "i cannot answer", "i can't answer", "i cannot help", "i can't help", "i cannot assist", "i can't assist",
@@ -195,6 +217,7 @@ REFUSALS: Final = (
     "as an ai", "as a language model", "cannot be determined", "no information is provided", "not enough information",
     "i must decline", "i cannot say", "i can't say", "i cannot comply", "i can't comply",
     "i won't be able to", "unable to answer",
+    *_REFUSALS_OTHER,
     "unable to determine", "i cannot find", "i can't find", "i could not find", "i couldn't find", "n/a",
 )  # fmt: skip
 

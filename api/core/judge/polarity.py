@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 
 from api.core.judge.antonyms import OPPOSITES
 from api.core.judge.facts import Parsed
+from api.core.judge.lexicon import UNITS
+from api.core.judge.normalise import fold
 from api.core.judge.words import look_up, tokenise
 
 #: Prefixes that turn a word round: safe, unsafe.
@@ -17,7 +19,8 @@ _SHORTEST_TURNED: Final = 4
 def opposites(claim: Parsed, other: Parsed, text: str, other_text: str) -> list[str]:
     """Words of the claim whose opposite stands in the other sentence instead; both quoted as their texts write them.
 
-    An opposite under a negation ("not open" for "closed") says the same thing.
+    An opposite under a negation ("not open" for "closed") says the same thing. Units behind numbers are no opposites,
+    although "monthly" and "yearly" are, which have their stems: 24 months are two years.
     """
     mine, theirs = [*claim.content, *claim.polar], [*other.content, *other.polar]
     my_words, their_words = set(mine), set(theirs)
@@ -29,8 +32,16 @@ def opposites(claim: Parsed, other: Parsed, text: str, other_text: str) -> list[
         else:
             opposite = _instead(word, against, mine, theirs, their_words)
         if opposite and (word in odd(claim.content, claim.negated)) == (opposite in odd(other.content, other.negated)):
-            found.append(f"{written(word, text)} is the opposite of {written(opposite, other_text)}")
+            one, two = written(word, text), written(opposite, other_text)
+            if not (_measures(one, claim) and _measures(two, other)):
+                found.append(f"{one} is the opposite of {two}")
     return found
+
+
+def _measures(word: str, parsed: Parsed) -> bool:
+    """Whether a word is the unit of a number, which is compared with its number."""
+    folded = fold(word)
+    return folded in UNITS and any(number.unit == folded for number in parsed.numbers)
 
 
 def _instead(word: str, against: Sequence[str], mine: list[str], theirs: list[str], their_words: set[str]) -> str:
@@ -64,12 +75,43 @@ def written(stem: str, text: str) -> str:
     return stem.lstrip("#@")
 
 
-def turned(content: Sequence[str], negated: Sequence[int], other: Parsed, text: str) -> list[str]:
+#: How many stems after a negated verb its object may stand.
+_OBJECT_WITHIN: Final = 3
+_DETERMINERS: Final = frozenset(
+    "no zero kein keine keinen keinem keiner aucun aucune ningun ninguna nessun nessuna nenhum nenhuma geen".split()
+)
+
+
+def same_denial(content: Sequence[str], negated: Sequence[int], text: str, other: Parsed, other_text: str) -> bool:
+    """Whether one sentence denies the verb and the other its object: "does not contain nuts", "contains no nuts"."""
+    mine, theirs = _denials(content, negated).denied, _denials(other.content, other.negated).denied
+    if len(mine) != 1 or len(theirs) != 1 or mine == theirs:
+        return False
+    return any(
+        noun in _determined(noun_text) and all(_object_of(verb, noun, stems) for stems in (content, other.content))
+        for verb, noun, noun_text in ((mine[0], theirs[0], other_text), (theirs[0], mine[0], text))
+    )
+
+
+def _determined(text: str) -> frozenset[str]:
+    """The content stems right behind a "no", an adjective between them included."""
+    words = [look_up(token) for token in tokenise(text)]
+    places = [place for place, word in enumerate(words) if word.folded in _DETERMINERS]
+    return frozenset(word.stem for place in places for word in words[place + 1 : place + 3] if word.stem)
+
+
+def _object_of(verb: str, noun: str, content: Sequence[str]) -> bool:
+    return any(noun in content[at + 1 : at + 1 + _OBJECT_WITHIN] for at, word in enumerate(content) if word == verb)
+
+
+def turned(content: Sequence[str], negated: Sequence[int], other: Parsed, text: str, other_text: str) -> list[str]:
     """Negations that only one of two sentences has, compared by the word that they govern.
 
     A negation in the other sentence over something that the claim leaves out is no difference.
     """
     if not negated and not other.negated:
+        return []
+    if same_denial(content, negated, text, other, other_text):
         return []
     mine, theirs = _denials(content, negated), _denials(other.content, other.negated)
     found: list[str] = []

@@ -13,7 +13,7 @@ from api.core.judge.claims import Claim
 from api.core.judge.facts import Number, Parsed
 from api.core.judge.lexicon import CONTRAST, COPULAS
 from api.core.judge.numerals import is_year
-from api.core.judge.polarity import odd
+from api.core.judge.polarity import odd, same_denial
 from api.core.judge.reasons import self_contradiction
 from api.core.judge.words import look_up, tokenise
 
@@ -43,7 +43,7 @@ def contradictions(output: str, claims: Sequence[tuple[Claim, Parsed]]) -> list[
             if differ and _stated(other, one.text) and _stated(number, claim.text) and not _contrasted(claim.text):
                 found.append(_reason(output, one, claim, f"{other.shown} is not {number.shown}"))
         one_claim, one_parsed = by_content.setdefault((paragraph, tuple(parsed.content)), (claim, parsed))
-        if _opposed(one_parsed, parsed) and not _contrasted(claim.text):
+        if _opposed(one_claim.text, one_parsed, claim.text, parsed) and not _contrasted(claim.text):
             found.append(_reason(output, one_claim, claim, "one denies what the other states"))
     return found
 
@@ -68,8 +68,10 @@ def _contrasted(text: str) -> bool:
     return not CONTRAST.isdisjoint(look_up(token).folded for token in tokenise(text))
 
 
-def _opposed(one: Parsed, other: Parsed) -> bool:
-    return odd(one.content, one.negated) != odd(other.content, other.negated)
+def _opposed(text: str, one: Parsed, other_text: str, other: Parsed) -> bool:
+    if odd(one.content, one.negated) == odd(other.content, other.negated):
+        return False
+    return not same_denial(one.content, one.negated, text, other, other_text)
 
 
 def _reason(output: str, one: Claim, other: Claim, what: str) -> str:

@@ -129,6 +129,9 @@ def _classify_word(token: str, folded: str) -> Word:
     if len(token) > _FOOTNOTED and token[-1] in _SUPERSCRIPTS:
         token = token.rstrip(_SUPERSCRIPTS)
         folded = fold(token)
+    elided, _, rest = folded.partition("'")
+    if elided in lexicon.ELISIONS and len(rest) > 1:
+        token, folded = token[-len(rest) :], rest
     if folded in lexicon.NEGATION or folded.endswith("n't"):
         return _word(NEGATION, folded)
     if folded in _VALUES:

@@ -37,6 +37,12 @@ def faults(claim: str, *evidence: str, derived: frozenset[float] = frozenset()) 
         ("The door is open.", "The door is not open.", 'the evidence negates "open", the claim does not'),
         ("All crews on that voyage had 4 members.", "All crews on that voyage had one member.", "4 is not one"),
         ("All crews on that voyage had one member.", "All crews on that voyage had 4 members.", "one is not 4"),
+        ("The fee is monthly.", "The fee is yearly.", "monthly is the opposite of yearly"),
+        ("The server is online.", "The server is offline.", "online is the opposite of offline"),
+        ("The warranty lasts 24 years.", "The warranty lasts 24 months.", "24 years is not 24 months"),
+        ("La tour Eiffel n'est pas en acier.", "La tour Eiffel est en acier.",
+         'the claim negates "acier", the evidence does not'),
+        ("The bar contains no nuts.", "The bar contains nuts.", 'the claim negates "nuts", the evidence does not'),
     ],
 )  # fmt: skip
 def test_hard(claim: str, evidence: str, conflict: str) -> None:
@@ -57,6 +63,12 @@ def test_hard(claim: str, evidence: str, conflict: str) -> None:
         ("The crew was not small.", "The crew was not small."),
         ("The door was never not open.", "The door was open."),
         ("The door is open.", "The door is open. It is said that the door was not open before."),
+        ("The product does not contain nuts.", "The product contains no nuts."),
+        ("The product contains no nuts.", "The product does not contain any nuts."),
+        ("Das Produkt enthält keine Nüsse.", "Das Produkt enthält keine Nüsse."),
+        ("The warranty lasts 24 months.", "The warranty lasts two years."),
+        ("The warranty lasts 2 years.", "The warranty lasts 24 months."),
+        ("The trip takes 48 hours by day.", "The trip takes two days by day."),
     ],
 )
 def test_no_conflict(claim: str, evidence: str) -> None:

@@ -196,3 +196,28 @@ def test_a_disclaimer_before_an_answer_is_no_refusal() -> None:
 def test_an_output_that_has_the_reference_answer_is_not_about_something_else() -> None:
     output = "It is Paris. Many tourists enjoy museums, bridges, gardens and food there every single summer."
     assert check(output, evidence=["Paris"], task="What is the capital of France?").verdict == "retry"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Es tut mir leid, dabei kann ich nicht helfen.",
+        "Ich kann diese Frage nicht beantworten.",
+        "Je suis désolé, mais je ne peux pas répondre à cette question.",
+        "Lo siento, pero no puedo ayudar con eso.",
+        "Mi dispiace, ma non posso aiutarti con questa richiesta.",
+        "Desculpe, mas não posso ajudar com isso.",
+        "Het spijt me, maar daar kan ik niet bij helpen.",
+    ],
+)
+def test_a_refusal_in_another_language_is_a_refusal(output: str) -> None:
+    judgement = check(output)
+    assert judgement.verdict == "retry"
+    assert judgement.reasons[0] == f'The output declines the task: "{output}".'
+
+
+def test_a_denial_said_in_two_ways_is_no_contradiction() -> None:
+    evidence = ["The product contains no nuts."]
+    assert check("The product does not contain nuts.", evidence).verdict == "pass"
+    assert check("The product does not contain nuts. The product contains no nuts.", evidence).verdict == "pass"
+    assert check("The product does contain nuts.", evidence).verdict == "fail"
