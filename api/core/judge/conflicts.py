@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from api.core.judge.align import Alignment
+from api.core.judge.bindings import exchanged, other_subject, quantified, turned_round
 from api.core.judge.compare import dimension, found_in, same_number
 from api.core.judge.datebook import Datebook
 from api.core.judge.facts import EXACT, Name, Number, Parsed
@@ -71,6 +72,11 @@ def _numbers(
     near = here if alignment.best >= _OWN_NUMBERS_FROM else [n for one in alignment.used for n in one.parsed.numbers]
     rivals: list[Number] | None = None
     for number in parsed.numbers:
+        if elsewhere_bound := other_subject(parsed, number, alignment.content, evidence):
+            said, rival_number = elsewhere_bound
+            alignment.used.insert(0, said)
+            faults.hard.append(_differs(number, rival_number))
+            continue
         if number.dated or found_in(number, near) or any(value in derived for value in number.readings):
             continue
         if rivals is None:
@@ -197,4 +203,15 @@ def _polarity(text: str, parsed: Parsed, alignment: Alignment, sentence: Sentenc
     opposed = opposites(parsed, sentence.parsed, text, sentence.text) if aligned else []
     if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM:
         faults.hard += turned(alignment.content, parsed.negated, sentence.parsed, text, sentence.text)
+    if aligned:
+        faults.hard += [what for what in _rebound(text, parsed, sentence) if what]
     faults.hard += opposed
+
+
+def _rebound(text: str, parsed: Parsed, sentence: Sentence) -> tuple[str, str, str]:
+    """Numbers, names and quantifiers that both have, bound otherwise."""
+    return (
+        turned_round(text, sentence.text),
+        exchanged(parsed, text, sentence.parsed, sentence.text),
+        quantified(text, sentence.text),
+    )

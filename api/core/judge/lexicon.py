@@ -74,6 +74,25 @@ TENS: Final[dict[str, int]] = {
     word: 10 * value
     for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
 }
+#: Number words of German, French, Spanish and Russian, folded; left out: those that are English words too (elf, once,
+#: seize), and one, which is also an article. They count when written small.
+NUMBERS_OTHER: Final[dict[str, int]] = {
+    word: value
+    for value, words in enumerate(
+        (
+            "zwei zwo deux dos два две двух", "drei trois tres три трех", "vier quatre cuatro четыре четырех",
+            "funf cinq cinco пять пяти", "sechs seis шесть шести", "sieben siete семь семи",
+            "acht huit ocho восемь восьми", "neun neuf nueve девять девяти", "zehn dix diez десять десяти",
+            "onze одиннадцать", "zwolf douze doce двенадцать", "dreizehn treize trece тринадцать",
+            "vierzehn quatorze catorce четырнадцать", "funfzehn quinze пятнадцать",
+            "sechzehn dieciseis шестнадцать", "siebzehn diecisiete семнадцать",
+            "achtzehn dieciocho восемнадцать", "neunzehn diecinueve девятнадцать", "zwanzig vingt veinte двадцать",
+        ),
+        start=2,
+    )
+    for word in words.split()
+}  # fmt: skip
+SMALL_NUMBERS: Final[dict[str, int]] = {**NUMBERS_OTHER, **UNITS_AND_TEENS, **TENS}
 SCALES: Final[dict[str, float]] = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "dozen": 12.0,
     "millions": 1e6, "billions": 1e9, "millon": 1e6, "millones": 1e6, "millionen": 1e6, "milliarden": 1e9,

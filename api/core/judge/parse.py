@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from api.core.judge.facts import MOST_KEPT, Name, Parsed
+from api.core.judge.cjk import counted
+from api.core.judge.facts import MOST_KEPT, Name, Number, Parsed, number_key
 from api.core.judge.quantities import read_quantity
 from api.core.judge.words import CONTENT, LITERAL, NEGATION, STOP, UNSPACED, known, look_up, tokenise
 
@@ -33,11 +34,7 @@ def parse(text: str) -> Parsed:
         elif kind == NEGATION:
             negated.append(len(content))
         elif kind == UNSPACED:
-            run = word[1]
-            if len(run) == 1:
-                content.append(run)
-            else:
-                content.extend(run[i : i + 2] for i in range(len(run) - 1))
+            _unspaced(word[1], parsed)
         elif kind == LITERAL:
             names.append(Name(word[2], token, len(content), index))
             content.append(word[2])
@@ -49,6 +46,24 @@ def parse(text: str) -> Parsed:
         for kept in (names, negated, parsed.numbers, parsed.dates):
             del kept[MOST_KEPT:]
     return parsed
+
+
+def _unspaced(run: str, parsed: Parsed) -> None:
+    """Adds a run of text without blanks: its pairs of characters, and its counted numerals as numbers."""
+    done = 0
+    for start, end, value in counted(run):
+        _pairs(run[done:start], parsed.content)
+        parsed.numbers.append(Number((float(value),), len(parsed.content), run[start:end]))
+        parsed.content.append(number_key(value))
+        done = end
+    _pairs(run[done:], parsed.content)
+
+
+def _pairs(run: str, content: list[str]) -> None:
+    if len(run) == 1:
+        content.append(run)
+    else:
+        content.extend(run[i : i + 2] for i in range(len(run) - 1))
 
 
 def _followed_by_name(tokens: list[str]) -> bool:

@@ -239,7 +239,7 @@ def _number_words(tokens: list[str], index: int, parsed: Parsed) -> int:
         if folded == "and" and seen and (current or total) >= 100 and _small(_folded(tokens, at + 1)):
             at += 1
             continue
-        small = lexicon.UNITS_AND_TEENS.get(folded) or lexicon.TENS.get(folded)
+        small = lexicon.SMALL_NUMBERS.get(folded) if look_up(tokens[at]).kind == NUMBER_WORD else None
         if folded == "zero" and not seen:
             seen, at = True, at + 1
             break

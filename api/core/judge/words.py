@@ -136,6 +136,8 @@ def _classify_word(token: str, folded: str) -> Word:
         return _word(NEGATION, folded)
     if folded in _VALUES:
         return _word(NUMBER_WORD, folded, stem(folded), value=_VALUES[folded])
+    if folded in lexicon.NUMBERS_OTHER and token.islower():
+        return _word(NUMBER_WORD, folded, stem(folded), value=lexicon.NUMBERS_OTHER[folded])
     month = lexicon.MONTHS.get(folded) or lexicon.MONTH_ABBREVIATIONS.get(folded)
     capital = token[0].isupper()
     if month and capital:
