@@ -32,12 +32,14 @@ _LABEL: Final = re.compile(
 @dataclass(frozen=True, slots=True)
 class Claim:
     """`start`, `end`: code points in the output. `text` is what is compared: the slice without citation marks, or
-    the value of a JSON member. `key`: the words of the member's key, which the evidence need not have."""
+    the value of a JSON member. `key`: the words of the member's key or of the label, which the evidence need not
+    have. `member`: it is a JSON member, whose key was chosen by a schema."""
 
     start: int
     end: int
     text: str
     key: str = ""
+    member: bool = False
 
 
 def split_claims(output: str) -> list[Claim]:
@@ -50,7 +52,7 @@ def split_claims(output: str) -> list[Claim]:
             offset += start
             skipped = TOOL_KEYS if any(sign in value_text for sign in _TOOL_CALL) else ()
             claims.extend(
-                Claim(offset + a, offset + b, text, key)
+                Claim(offset + a, offset + b, text, key, member=True)
                 for a, b, text, key in members(value_text)
                 if key.replace(" ", "_").lower() not in skipped
             )

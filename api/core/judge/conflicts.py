@@ -52,6 +52,7 @@ def find_faults(
     if sentence is None:
         faults.soft = [number.shown for number in parsed.numbers if not number.loose]
         faults.soft += [name.shown for name in parsed.names if not name.opening]
+        faults.hard = [what for number in parsed.numbers if (what := _slip(number, evidence))]
         return faults
     strong = alignment.best >= STRONG_FROM and alignment.pairs >= PAIRS_FROM
     if parsed.dates:
@@ -88,7 +89,7 @@ def _numbers(
             continue
         elsewhere = evidence.figures.match(number) is not None
         copied = strong or _copied(alignment.content[number.at], alignment, sentence)
-        if rival and (copied if elsewhere else alignment.best >= NUMBER_FROM):
+        if rival and (copied if elsewhere else alignment.best >= NUMBER_FROM or _twin(alignment, sentence)):
             faults.hard.append(_differs(number, rival))
         elif copied or not elsewhere:
             faults.soft.append(number.shown)
@@ -120,6 +121,12 @@ def _same_kind(number: Number, other: Number) -> bool:
 
 def _unstated(other: Number, parsed: Parsed) -> bool:
     return not any(same_number(mine, other) for mine in parsed.numbers)
+
+
+def _slip(number: Number, evidence: Evidence) -> str:
+    """What a number that stands alone is a slip for (1294.50 for 1249.50), "" for none."""
+    meant = evidence.figures.transposed(number)
+    return _differs(number, meant) if meant else ""
 
 
 def _differs(number: Number, rival: Number) -> str:
@@ -195,6 +202,11 @@ def _all_but_one(alignment: Alignment, sentence: Sentence) -> bool:
     """Whether the sentence has every stem of a short claim but one: then that one weighs so much that `best` is low."""
     stems = set(alignment.content)
     return len(stems) > 1 and len(stems - sentence.stems) == 1
+
+
+def _twin(alignment: Alignment, sentence: Sentence) -> bool:
+    """Whether a short claim and its sentence are the same but for one stem: "3 pm" for "3 am"."""
+    return _all_but_one(alignment, sentence) and len(sentence.stems) <= len(set(alignment.content))
 
 
 def _polarity(text: str, parsed: Parsed, alignment: Alignment, sentence: Sentence, faults: Faults) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
 
 from api.core.judge.compare import dimension, same_number
@@ -14,6 +15,8 @@ from api.core.judge.lexicon import UNITS
 _MOST_COMPARED: Final = 100
 _MOST_OF_MANY: Final = 20
 _MANY: Final = 2000
+#: A number of fewer digits has the digits of another one by chance.
+_FEWEST_DIGITS: Final = 5
 
 
 class Figures:
@@ -41,6 +44,23 @@ class Figures:
             self._asked[key] = self._match(claim)
         return self._asked[key]
 
+    def transposed(self, claim: Number) -> Number | None:
+        """The only number that has the claim's digits in another order, for a claim's number of some digits that
+        stands nowhere; else None."""
+        key = _digits(claim)
+        if len(key[1]) < _FEWEST_DIGITS or self.match(claim) is not None:
+            return None
+        slips = self._by_digits.get(key, [])
+        return slips[0] if len({number.value for number in slips}) == 1 else None
+
+    @cached_property
+    def _by_digits(self) -> dict[tuple[int, str], list[Number]]:
+        found: dict[tuple[int, str], list[Number]] = {}
+        for alike in self._measures.values():
+            for number in alike[1]:
+                found.setdefault(_digits(number), []).append(number)
+        return found
+
     def _match(self, claim: Number) -> Number | None:
         for reading in claim.readings:
             for number in self._exact.get(reading, ())[: self.most]:
@@ -59,6 +79,13 @@ class Figures:
         places = list(range(max(first, middle - self.most), min(last, middle + self.most)))
         places.sort(key=lambda place: abs(sizes[place] - size))
         return next((alike[place] for place in places if same_number(claim, alike[place])), None)
+
+
+def _digits(number: Number) -> tuple[int, str]:
+    """How many decimals a number has, and its digits in ascending order; none for what is no plain exact number."""
+    if number.dated or number.bound != EXACT:
+        return 0, ""
+    return number.decimals, "".join(sorted(f"{abs(number.value):.{number.decimals}f}".replace(".", "")))
 
 
 def _factor(unit: str) -> float:

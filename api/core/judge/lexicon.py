@@ -114,6 +114,8 @@ ORDINALS: Final[dict[str, int]] = {
     )
 }
 ORDINAL_SUFFIXES: Final = _words("st nd rd th")
+#: With "of" or "the" behind it: 50 per cent.
+HALVES: Final = _words("half")
 MULTIPLIERS: Final[dict[str, int]] = {"twice": 2, "thrice": 3, "triple": 3, "tripled": 3}
 
 MONTHS: Final[dict[str, int]] = {

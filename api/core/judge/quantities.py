@@ -12,6 +12,8 @@ from api.core.judge.words import HEDGE, MONTH, NUMBER_WORD, NUMERAL_TOKEN, UNSPA
 
 _SMALL_ORDINALS: Final[dict[str, int]] = {"first": 1, "second": 2, **lexicon.ORDINALS}
 _BIG_SCALES: Final = 1000
+#: Ordinals that are plain words (the first time, a second chance): 1st is read as the word.
+_WORDED: Final[dict[float, str]] = {1.0: stem("first"), 2.0: stem("second")}
 #: "the 90s" are the 1990s.
 _DECADES: Final = frozenset((20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0))
 
@@ -134,7 +136,9 @@ def _cjk_date(tokens: list[str], index: int, parsed: Parsed) -> int:
 
 #: Words that change the number behind or before them. Without one, the number is just its digits.
 _BEFORE: Final = frozenset(("than", "to", *lexicon.CURRENCIES))
-_AFTER: Final = frozenset(("s", "or", "per", "of", *lexicon.ORDINAL_SUFFIXES, *lexicon.SCALE_SUFFIXES))
+_AFTER: Final = frozenset(
+    ("s", "or", "per", "of", "am", "pm", "a", "p", *lexicon.ORDINAL_SUFFIXES, *lexicon.SCALE_SUFFIXES)
+)
 
 
 def _plain(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
@@ -168,7 +172,7 @@ def _numeral(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
     if numeral.kind == "date":
         _add_date(parsed, numeral, tokens[index])
         return index + 1
-    if numeral.kind == "time":
+    if numeral.kind == "time" or _is_hour(tokens, index, numeral):
         return _clock(tokens, index, numeral, parsed)
     if numeral.kind == "range":
         _add_number(tokens, index, index + 1, numeral.parts[0].readings, numeral.parts[0].decimals, parsed)
@@ -181,13 +185,27 @@ def _numeral(tokens: list[str], index: int, word: Word, parsed: Parsed) -> int:
     return after or _with_scale(tokens, index, numeral, parsed)
 
 
+def _half_of_day(tokens: list[str], index: int) -> tuple[str, int]:
+    """ "a" or "p" for am, pm, a.m., p.m. and how many tokens that takes; ("", 0) for anything else."""
+    folded = _folded(tokens, index)
+    if folded in ("am", "pm"):
+        return folded[0], 1
+    return (folded, 2) if folded in ("a", "p") and _folded(tokens, index + 1) == "m" else ("", 0)
+
+
+def _is_hour(tokens: list[str], index: int, numeral: Numeral) -> bool:
+    """Whether a whole number is the hour of "3 pm"."""
+    hour = numeral.readings[0] if numeral.kind == "number" and not numeral.decimals else 0
+    return 1 <= hour <= 12 and bool(_half_of_day(tokens, index + 1)[0])
+
+
 def _clock(tokens: list[str], index: int, numeral: Numeral, parsed: Parsed) -> int:
-    minutes = numeral.readings[0]
-    half = _folded(tokens, index + 1)
+    minutes = numeral.readings[0] * (1 if numeral.kind == "time" else 60)
     after = index + 1
-    if half in ("am", "pm"):
-        minutes = minutes % 720 + (720 if half == "pm" else 0)
-        after += 1
+    half, marks = _half_of_day(tokens, after)
+    if half:
+        minutes = minutes % 720 + (720 if half == "p" else 0)
+        after += marks
     parsed.numbers.append(Number((minutes,), len(parsed.content), " ".join(tokens[index:after]), "clock"))
     parsed.content.append(f"#t{minutes:.12g}")
     return after
@@ -221,6 +239,9 @@ def _with_scale(tokens: list[str], index: int, numeral: Numeral, parsed: Parsed)
     if not scaled and readings[0] in _DECADES and tokens[after : after + 1] == ["s"]:
         readings = (1900 + readings[0],)
     ordinal = _folded(tokens, after) in lexicon.ORDINAL_SUFFIXES
+    if ordinal and readings[0] in _WORDED:
+        parsed.content.append(_WORDED[readings[0]])
+        return after + 1
     if _folded(tokens, index - 1) in ("-", "−"):
         readings = tuple(-value for value in readings)
     end = _add_number(tokens, index, after, readings, decimals, parsed, ordinal=ordinal, scaled=scaled)
@@ -284,6 +305,10 @@ def _other_number_word(tokens: list[str], index: int, parsed: Parsed) -> int:
         return _add_number(tokens, index, index + 1, (word.value,), 0, parsed, ordinal=True)
     if word.folded in lexicon.MULTIPLIERS:
         return _add_number(tokens, index, index + 1, (word.value,), 0, parsed)
+    if word.folded in lexicon.HALVES and _folded(tokens, index + 1) in ("of", "the"):
+        parsed.numbers.append(Number((50.0,), len(parsed.content), tokens[index], "percent"))
+        parsed.content += (number_key(50), "percent")
+        return index + 1
     parsed.content.append(stem(word.folded))
     return index + 1
 

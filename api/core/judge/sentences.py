@@ -19,7 +19,7 @@ _BOUNDARY: Final = re.compile(
 )
 _STRUCTURE: Final = re.compile(
     r"(?:[-*•·–+‣▪◦]\s|\(?\d{1,3}[.)]\s|[A-Za-z][.)]\s|#{1,6}\s|\||>|```|~~~|\[\^?\d{1,3}\]"
-    r"|[^\W\d_][\w'-]{0,30}(?: [\w'-]{1,30}){0,3}:\s)"
+    r"|(?:\*\*|__)?[^\W\d_][\w'-]{0,30}(?: [\w'-]{1,30}){0,3}(?:\*\*|__)?:(?:\*\*|__)?\s)"
 )
 _LINE_OF_ITS_OWN: Final = re.compile(r"(?:#{1,6}\s|\||```|~~~|[-=*_]{3,}\s*$)")
 #: A numbered item. Text wrapped before a number that ends its sentence looks the same; see `_line_ends`.

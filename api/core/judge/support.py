@@ -39,13 +39,16 @@ class Checked:
 
 def read_claim(claim: Claim, evidence: Evidence, output: Output) -> Parsed:
     """The facts of a claim. A label's words that the evidence does not use count only when they say something: not
-    when they are names of fields, or words of the task."""
+    when they are keys of JSON, names of fields, or words of the task."""
     if not claim.key:
         return parse(claim.text)
     words = [
         word
         for word in claim.key.split()
-        if any(s in evidence.postings or not (s in output.given or s in FIELD_STEMS) for s in parse(word).content)
+        if any(
+            s in evidence.postings or not (claim.member or s in output.given or s in FIELD_STEMS)
+            for s in parse(word).content
+        )
     ]
     return parse(f"{' '.join(words)} {claim.text}")
 

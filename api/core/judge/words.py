@@ -134,6 +134,8 @@ def _classify_word(token: str, folded: str) -> Word:
         token, folded = token[-len(rest) :], rest
     if folded in lexicon.NEGATION or folded.endswith("n't"):
         return _word(NEGATION, folded)
+    if folded in lexicon.HALVES:
+        return _word(NUMBER_WORD, folded, stem(folded))
     if folded in _VALUES:
         return _word(NUMBER_WORD, folded, stem(folded), value=_VALUES[folded])
     if folded in lexicon.NUMBERS_OTHER and token.islower():

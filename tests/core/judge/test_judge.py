@@ -221,3 +221,50 @@ def test_a_denial_said_in_two_ways_is_no_contradiction() -> None:
     assert check("The product does not contain nuts.", evidence).verdict == "pass"
     assert check("The product does not contain nuts. The product contains no nuts.", evidence).verdict == "pass"
     assert check("The product does contain nuts.", evidence).verdict == "fail"
+
+
+INVOICE = ["Invoice INV-2031 for EUR 1,249.50 is due on 15 December 2026."]
+
+
+@pytest.mark.parametrize(
+    ("output", "evidence", "verdict"),
+    [
+        ("**Crew size:** 6\n**Launch site:** Cape Canaveral", EVIDENCE, "fail"),
+        ("**Crew size**: 6\n**Launch site**: Cape Canaveral", EVIDENCE, "fail"),
+        ("**Crew size:** 4\n**Launch site:** Cape Canaveral", EVIDENCE, "pass"),
+        ("**Crew size**: 4\n**Launch site**: Cape Canaveral", EVIDENCE, "pass"),
+        ('{"invoice_id": "INV-2031", "total": 1249.50, "currency": "EUR", "due": "2026-12-15"}', INVOICE, "pass"),
+        ('{"invoice_id": "INV-2031", "total": 1294.50, "currency": "EUR", "due": "2026-12-15"}', INVOICE, "fail"),
+        ('{"invoice_id": "INV-2031", "total": 1249.50, "currency": "USD"}', INVOICE, "retry"),
+        ("The meeting is at 3 pm.", ["The meeting is at 3 am."], "fail"),
+        ("The meeting is at 3 p.m. sharp.", ["The meeting is at 3 a.m. sharp."], "fail"),
+        ("The meeting is at 15:00.", ["The meeting is at 3 pm."], "pass"),
+        ("The meeting is at 3:00 pm.", ["The meeting is at 15:00."], "pass"),
+        ("The meeting is at 12 am.", ["The meeting is at 0:00."], "pass"),
+        ("The temperature was 5 °C.", ["The temperature was -5 °C."], "fail"),
+        ("The temperature was -5 °C.", ["The temperature was −5 °C."], "pass"),
+        ("Half of the users churned.", ["50% of the users churned."], "pass"),
+        ("Half the users churned.", ["60% of the users churned."], "fail"),
+        ("It took half an hour.", ["It took half an hour."], "pass"),
+        ("1st place went to Kenya.", ["First place went to Kenya."], "pass"),
+        ("The second place went to Kenya.", ["2nd place went to Kenya."], "pass"),
+        ("La tour Eiffel n'est pas en acier.", ["La tour Eiffel est en acier."], "fail"),
+        ("La tour Eiffel n’est pas en acier.", ["La tour Eiffel n'est pas en acier."], "pass"),
+    ],
+)
+def test_the_same_said_in_another_form_and_what_only_looks_like_it(
+    output: str, evidence: list[str], verdict: str
+) -> None:
+    judgement = check(output, evidence)
+    assert judgement.verdict == verdict, judgement.reasons
+
+
+def test_lines_with_bold_labels_are_claims_of_their_own() -> None:
+    judgement = check("**Crew size:** 6\n**Launch site:** Cape Canaveral")
+    assert [claim.text for claim in judgement.claims] == ["**Crew size:** 6", "**Launch site:** Cape Canaveral"]
+    assert judgement.claims[0].conflicts == ("6 is not 4",)
+
+
+def test_a_number_with_two_digits_exchanged_is_named() -> None:
+    judgement = check('{"total": 1294.50}', INVOICE)
+    assert judgement.claims[0].conflicts == ("1294.50 is not 1,249.50",)

@@ -52,6 +52,9 @@ KINDS: dict[str, Callable[[int], tuple[str, str]]] = {
     "hedged numbers": lambda n: (
         "".join(f"About {i * 7919 % 99991} km. " for i in range(n // 14)),
         "".join(f"{i * 7919 % 999983} m. " for i in range(n // 9))),
+    "JSON": lambda n: (
+        "[" + ",".join(f'{{"k{i}": {100000 + 7 * i}}}' for i in range(n // 20)) + "]",
+        " ".join(f"{107000 + 3 * i} cats." for i in range(n // 12))),
     "phrase ligatures": lambda n: ("\ufdfa" * n, "\ufdfa" * n),
     "sentences of few words": lambda n: (
         "".join(f"{words(3)} {i}. " for i in range(n // 18)), "".join(f"{words(3)} {i}. " for i in range(n // 18))),
