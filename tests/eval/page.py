@@ -57,9 +57,10 @@ def _pooled(rows: Sequence[Mapping[str, Any]]) -> str:
     }
     supported["retry"] = sum(row["n"] * (1 - row["base"]) for row in rows) - sum(supported.values())
     shares = {verdict: f"{supported[verdict] / count:.0%}" if count else "none" for verdict, count in counts.items()}
+    total = sum(row["n"] for row in rows)
     return (
-        f"Over the {sum(row['n'] for row in rows):,} rows of the {len(rows)} evidence sets together, {shares['pass']} of "
-        f"what passed was supported, {shares['retry']} of the retries, and {shares['fail']} of what failed."
+        f"Over the {total:,} rows of the {len(rows)} evidence sets together, {shares['pass']} of what passed was "
+        f"supported, {shares['retry']} of the retries, and {shares['fail']} of what failed."
     )
 
 
