@@ -216,14 +216,15 @@ def _polarity(text: str, parsed: Parsed, alignment: Alignment, sentence: Sentenc
     if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM:
         faults.hard += turned(alignment.content, parsed.negated, sentence.parsed, text, sentence.text)
     if aligned:
-        faults.hard += [what for what in _rebound(text, parsed, sentence) if what]
+        _rebound(text, parsed, sentence, faults)
     faults.hard += opposed
 
 
-def _rebound(text: str, parsed: Parsed, sentence: Sentence) -> tuple[str, str, str]:
+def _rebound(text: str, parsed: Parsed, sentence: Sentence, faults: Faults) -> None:
     """Numbers, names and quantifiers that both have, bound otherwise."""
-    return (
-        turned_round(text, sentence.text),
-        exchanged(parsed, text, sentence.parsed, sentence.text),
-        quantified(text, sentence.text),
-    )
+    if len(parsed.numbers) > 1 and (what := turned_round(text, sentence.text)):
+        faults.hard.append(what)
+    if len(parsed.names) == 2 and (what := exchanged(parsed, text, sentence.parsed, sentence.text)):
+        faults.hard.append(what)
+    if what := quantified(text, sentence.text):
+        faults.hard.append(what)

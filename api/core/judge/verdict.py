@@ -43,7 +43,8 @@ class Findings:
 def decide(found: Findings) -> Judgement:
     """The judgement that the findings add up to."""
     claims = tuple(one.finding for one in found.checked)
-    fails, retries, passes = _fails(found), _retries(found), _passes(found)
+    declined = _refusal(found)
+    fails, retries, passes = _fails(found, declined), _retries(found, declined), _passes(found)
     verdict: Verdict = "fail" if fails else "retry" if retries else "pass"
     spoken = [*fails, *retries, *passes, reasons.CLOSING]
     hard = bool(found.faults and not found.verbatim) or any(claim.conflicts for claim in claims)
@@ -65,14 +66,13 @@ def _raw(found: Findings) -> float:
     return 0.7 * evidence + 0.3 * met if evidence is not None else 0.3 * _NO_EVIDENCE + 0.7 * met
 
 
-def _fails(found: Findings) -> list[str]:
+def _fails(found: Findings, declined: str) -> list[str]:
     spoken = [reasons.conflict(one.finding, found.evidence) for one in found.checked if one.finding.conflicts]
     spoken = reasons.limited(spoken, "claims that conflict with the evidence")
     if not found.verbatim:
         spoken += reasons.limited(found.faults, "faults of the output by itself")
     size = sum(one.size for one in found.checked)
     foreign = [one for one in found.checked if one.cover < _FOREIGN]
-    declined = _refusal(found)
     if foreign and not declined and not found.answered and 2 * sum(one.size for one in foreign) > size:
         first = foreign[0].finding
         spoken.append(
@@ -101,11 +101,10 @@ def _sentence_with(phrase: str, output: str) -> str:
     return next((output[a:b] for a, b in spans if phrase in squeeze(output[a:b])), phrase)
 
 
-def _retries(found: Findings) -> list[str]:
+def _retries(found: Findings, declined: str) -> list[str]:
     if not found.output.strip():
         return [reasons.EMPTY, *[reasons.criterion(one) for one in found.criteria if not one.met]]
     spoken: list[str] = []
-    declined = _refusal(found)
     if declined:
         spoken.append(reasons.refusal(_sentence_with(declined, found.output)))
     tail = _cut_off(found.output) if not found.verbatim else ""
