@@ -38,9 +38,10 @@ eval: $(DEV_STAMP) ## Measure the engines on labelled sets: DATA=DIR [JSON=FILE]
 	@test -n "$(DATA)" || { echo "Name the folder with the sets: make eval DATA=DIR" >&2; exit 1; }
 	$(BIN)/python -m tests.eval "$(DATA)" $(if $(JSON),--json "$(JSON)") $(if $(PAGE),--page "$(PAGE)")
 
-bench: $(DEV_STAMP) $(BENCH_STAMP) ## Compare speed with a bare Tornado handler and a FastAPI application (SECONDS=5 ROUNDS=3)
+bench: $(DEV_STAMP) $(BENCH_STAMP) ## Time the judge, and the server beside a bare Tornado handler and a FastAPI application (SECONDS=5 ROUNDS=3)
 	@command -v wrk >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq wrk >/dev/null; } || \
 	  { echo "wrk is missing. Install it: sudo apt-get install wrk" >&2; exit 1; }
+	$(BIN)/python -m tests.eval.speed
 	$(BIN)/python -m tests.bench
 
 check: $(DEV_STAMP) ## Check types, style and formatting
