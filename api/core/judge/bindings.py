@@ -112,10 +112,19 @@ def _deed(parsed: Parsed, text: str) -> tuple[str, str, str] | None:
     return (one.stem, verb.stem, two.stem) if verb.kind == CONTENT and not verb.entity else None
 
 
-_ALL: Final = re.compile(r"\b(?:all|every|each)(?: of)?(?: the)? ([^\W\d_]{2,30})", re.IGNORECASE)
+_ALL: Final = re.compile(r"(?<!not )\b(?:all|every|each)(?: of)?(?: the)? ([^\W\d_]{2,30})", re.IGNORECASE)
 _PART: Final = re.compile(
-    r"\b(?:only|just) (?:some|a few|few|a part|part|half)(?: of)?(?: the)? ([^\W\d_]{2,30})", re.IGNORECASE
+    r"\b(?:(?:only|just) (?:some|a few|few|a part|part|half)|not (?:all|every))(?: of)?(?: the)? ([^\W\d_]{2,30})",
+    re.IGNORECASE,
 )
+
+
+def same_part(text: str, other: str) -> bool:
+    """Whether both texts say "not all" or "only some" of the same word: then a "not" of one is no denial."""
+    if "ot all " not in text and "ot all " not in other:
+        return False
+    mine, theirs = ({stem(word.lower()) for word in _PART.findall(side)} for side in (text, other))
+    return not mine.isdisjoint(theirs)
 
 
 def quantified(text: str, other: str) -> str:

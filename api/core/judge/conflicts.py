@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from api.core.judge.align import Alignment
-from api.core.judge.bindings import exchanged, other_subject, quantified, turned_round
+from api.core.judge.bindings import exchanged, other_subject, quantified, same_part, turned_round
 from api.core.judge.compare import dimension, found_in, same_number
 from api.core.judge.datebook import Datebook
 from api.core.judge.facts import EXACT, Name, Number, Parsed
@@ -116,7 +116,8 @@ def _rival_number(number: Number, unstated: list[Number], alignment: Alignment, 
 
 def _same_kind(number: Number, other: Number) -> bool:
     one, two = dimension(number.unit), dimension(other.unit)
-    return not other.dated and (one == two or not one or not two)
+    clocks = (number.unit == "clock") + (other.unit == "clock")
+    return not other.dated and clocks != 1 and (one == two or not one or not two)
 
 
 def _unstated(other: Number, parsed: Parsed) -> bool:
@@ -213,7 +214,7 @@ def _polarity(text: str, parsed: Parsed, alignment: Alignment, sentence: Sentenc
     """Opposites and negations."""
     aligned = alignment.best >= OPPOSITE_FROM or _all_but_one(alignment, sentence)
     opposed = opposites(parsed, sentence.parsed, text, sentence.text) if aligned else []
-    if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM:
+    if alignment.best >= NEGATION_FROM and alignment.pairs >= PAIRS_FROM and not same_part(text, sentence.text):
         faults.hard += turned(alignment.content, parsed.negated, sentence.parsed, text, sentence.text)
     if aligned:
         _rebound(text, parsed, sentence, faults)

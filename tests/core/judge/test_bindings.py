@@ -80,6 +80,15 @@ def test_no_conflict(output: str, evidence: str) -> None:
         ("The crew flew for 60 days.", "The crew flew for 10 days in 1999. They flew for 60 days in 2001."),
         ("Refunds are accepted within 60 days.", REFUNDS + " Refunds for members are accepted within 60 days."),
         ("Globex was acquired by Acme.", "Acme acquired Globex."),
+        ("Not all users were affected.", "Only some users were affected."),
+        ("The shop opens at 9.", "The shop opens at 9 am."),
+        ("The shop opens at 3.", "The shop opens at 15:00."),
+        ("The pro plan costs $20.", "The basic plan costs $10. Pro costs $20."),
+        (
+            "Revenue was 5 million in 2020 and 6 million in 2021.",
+            "Revenue was 5 million in 2020. Revenue was 6 million in 2021.",
+        ),
+        ("Prices rose from 10 to 15 and fell from 15 to 10.", "Prices rose from 10 to 15 and fell from 15 to 10."),
         ("Bob met Alice, and Alice manages Carol.", "Alice manages Bob and Carol."),
     ],
 )
