@@ -121,6 +121,8 @@ def turned(content: Sequence[str], negated: Sequence[int], other: Parsed, text: 
         if word not in theirs.denied and (word in theirs.stated or not theirs.denied):
             found.append(f'the claim negates "{written(word, text)}", the evidence does not')
     for word in theirs.denied:
+        if any(_object_of(verb, word, content) for verb in mine.denied) and word in _determined(other_text):
+            continue
         if word not in theirs.stated and word in mine.stated:
             found.append(f'the evidence negates "{written(word, text)}", the claim does not')
     return found

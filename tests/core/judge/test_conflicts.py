@@ -66,6 +66,7 @@ def test_hard(claim: str, evidence: str, conflict: str) -> None:
         ("The product does not contain nuts.", "The product contains no nuts."),
         ("The product contains no nuts.", "The product does not contain any nuts."),
         ("Das Produkt enthält keine Nüsse.", "Das Produkt enthält keine Nüsse."),
+        ("He does not eat meat or fish.", "He eats no meat and does not eat fish."),
         ("The warranty lasts 24 months.", "The warranty lasts two years."),
         ("The warranty lasts 2 years.", "The warranty lasts 24 months."),
         ("The trip takes 48 hours by day.", "The trip takes two days by day."),
