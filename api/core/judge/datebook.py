@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Final
 
 from api.core.judge.compare import compatible, swap
+from api.core.judge.lazy import lazy
 from api.core.judge.numerals import Numeral
 
 _PARTS: Final = 3
@@ -30,7 +30,7 @@ class Datebook:
     def __init__(self, dates: Iterable[Numeral]) -> None:
         self._dates = list(dict.fromkeys(dates))[:_MOST]
 
-    @cached_property
+    @lazy
     def _places(self) -> dict[_Key, int]:
         places: dict[_Key, int] = {}
         for place, date in enumerate(self._dates):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Final
 
 from api.core.judge.compare import dimension, same_number
 from api.core.judge.facts import EXACT, Number
+from api.core.judge.lazy import lazy
 from api.core.judge.lexicon import UNITS
 
 #: Numbers near the wanted one that are compared one by one, and how many of a text that has very many.
@@ -53,7 +53,7 @@ class Figures:
         slips = self._by_digits.get(key, [])
         return slips[0] if len({number.value for number in slips}) == 1 else None
 
-    @cached_property
+    @lazy
     def _by_digits(self) -> dict[tuple[int, str], list[Number]]:
         found: dict[tuple[int, str], list[Number]] = {}
         for alike in self._measures.values():

@@ -10,7 +10,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from heapq import nsmallest
 from itertools import pairwise
 from typing import Final
@@ -19,6 +18,7 @@ from api.core.judge.claims import clean
 from api.core.judge.datebook import Datebook
 from api.core.judge.facts import Parsed
 from api.core.judge.figures import Figures
+from api.core.judge.lazy import lazy
 from api.core.judge.parse import parse
 from api.core.judge.sentences import split_sentences
 
@@ -42,13 +42,13 @@ class Sentence:
     parsed: Parsed
     stems: frozenset[str]
 
-    @cached_property
+    @lazy
     def pairs(self) -> frozenset[tuple[str, str]]:
         """Pairs of content stems that stand next to each other, or with one between them."""
         content = self.parsed.content
         return frozenset(pairwise(content)).union(zip(content, content[2:], strict=False))
 
-    @cached_property
+    @lazy
     def dates(self) -> Datebook:
         """Its dates."""
         return Datebook(dated.date for dated in self.parsed.dates)
@@ -111,7 +111,7 @@ class Evidence:
                 places.sort(key=self.order.__getitem__)
                 del places[POSTINGS_LIMIT:]
 
-    @cached_property
+    @lazy
     def by_content(self) -> dict[tuple[str, ...], list[int]]:
         """Sentences by their content, the first few by text, for claims all of whose stems are common."""
         places: dict[tuple[str, ...], list[int]] = {}
@@ -123,7 +123,7 @@ class Evidence:
         order = self.order
         return {content: nsmallest(_MOST_ALIKE, found, key=order.__getitem__) for content, found in places.items()}
 
-    @cached_property
+    @lazy
     def order(self) -> list[int]:
         """For each sentence its place in the order that ties are broken by: text first, so that the order of items
         does not matter."""
@@ -150,7 +150,7 @@ class Evidence:
         rarer = first if len(first) <= len(second) else second
         return any((one, other) in self.sentences[place].pairs for place in rarer[:_MOST_NEIGHBOURS])
 
-    @cached_property
+    @lazy
     def _alphabetical(self) -> list[str]:
         return sorted(stem for stem in self.postings if len(stem) >= _SHORTEST_ALIKE and stem[0] not in "#@")
 
@@ -170,12 +170,12 @@ class Evidence:
             at += 1
         return best
 
-    @cached_property
+    @lazy
     def figures(self) -> Figures:
         """The numbers of the evidence, whichever sentence they stand in."""
         return Figures(number for sentence in self.distinct for number in sentence.parsed.numbers)
 
-    @cached_property
+    @lazy
     def dates(self) -> Datebook:
         """The dates of the evidence, whichever sentence they stand in."""
         return Datebook(dated.date for sentence in self.distinct for dated in sentence.parsed.dates)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from api.core.judge.claims import clean
 from api.core.judge.compare import compatible, same_number
 from api.core.judge.facts import EXACT, Parsed
+from api.core.judge.lazy import lazy
 from api.core.judge.lexicon import CRITERION_VERBS, TITLES
 from api.core.judge.normalise import fold, squeeze, stands_in
 from api.core.judge.parse import parse
@@ -41,22 +41,22 @@ class Output:
     text: str
     task: str = ""
 
-    @cached_property
+    @lazy
     def squeezed(self) -> str:
         """Folded, white space squeezed."""
         return squeeze(self.text)
 
-    @cached_property
+    @lazy
     def parsed(self) -> Parsed:
         """The facts of the whole text."""
         return parse(clean(self.text))
 
-    @cached_property
+    @lazy
     def stems(self) -> frozenset[str]:
         """Its content stems."""
         return frozenset(self.parsed.content)
 
-    @cached_property
+    @lazy
     def _alphabetical(self) -> list[str]:
         return sorted(self.stems)
 
@@ -76,12 +76,12 @@ class Output:
                 return _NEARLY
         return 0.0
 
-    @cached_property
+    @lazy
     def given(self) -> frozenset[str]:
         """The content stems of the task."""
         return frozenset(parse(self.task).content)
 
-    @cached_property
+    @lazy
     def denied(self) -> frozenset[str]:
         """Stems that stand in the text only right behind a negation."""
         content = self.parsed.content
