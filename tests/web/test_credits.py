@@ -1,6 +1,7 @@
 """Free calls, then credits, over real sockets: exact for one process and for two nodes, and after a restart."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,28 @@ def test_free_calls_go_first_then_credits_which_stay_over_midnight(ledger: Live)
     assert_problem(judge(ledger, key), "quota_exceeded")
     assert me(ledger, key)["credits"] == 0
     assert me(ledger, key)["usage"][0]["calls"] == 102
+
+
+@pytest.mark.promise("charging.free_exact")
+def test_midnight_under_load_counts_each_call_on_exactly_one_day(ledger: Live) -> None:
+    """The clock passes midnight after 40 answers, while up to 24 calls are under way: whichever day each of them falls
+    on, the old one has at most its free calls, the new one has all of its own, and together they are the answers."""
+    key, midnight = ledger.new_key(), NOON + 43_200
+    ledger.clock.now = midnight - 0.1
+    answered = count(1)
+
+    def call(number: int) -> int:
+        answer = served(lambda: judge(ledger, key))
+        if answer.status == 200 and next(answered) == 40:
+            ledger.clock.now = midnight + 0.1
+        return answer.status
+
+    with ThreadPoolExecutor(24) as pool:
+        answers = sum(status == 200 for status in pool.map(call, range(240)))
+    today, yesterday = me(ledger, key)["usage"][:2]
+    assert (today["date"], today["calls"]) == ("2026-12-01", 100)
+    assert 40 <= yesterday["calls"] <= 100
+    assert answers == today["calls"] + yesterday["calls"]
 
 
 @pytest.mark.promise("charging.credits_exact", "store.postgresql")
