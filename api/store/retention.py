@@ -60,26 +60,19 @@ async def add_all(tx: Tx, rows: Sequence[Retained]) -> None:
 
 async def page(tx: Tx, key_id: str, now: int, limit: int, after: Position | None) -> list[Retained]:
     """The key's live rows, newest first, at most `limit`, from `after` on."""
-    created_at, row_id = after or (2**62, "")
-    rows = await tx.all(
-        """SELECT * FROM retained WHERE key_id = :key_id AND expires_at > :now
-        AND (created_at < :created_at OR (created_at = :created_at AND id < :row_id))
-        ORDER BY created_at DESC, id DESC LIMIT :limit""",
-        key_id=key_id,
-        now=now,
-        created_at=created_at,
-        row_id=row_id,
-        limit=limit,
-    )
-    return [_retained(row) for row in rows]
+    return [_retained(row) for row in await _page(tx, "*", key_id, now, limit, after)]
 
 
 async def sizes(tx: Tx, key_id: str, now: int, limit: int, after: Position | None) -> list[int]:
     """The characters of each row of such a page, so that a page can be cut before it is read."""
+    rows = await _page(tx, "length(request) + length(response) AS size", key_id, now, limit, after)
+    return [int(row["size"]) for row in rows]
+
+
+async def _page(tx: Tx, columns: str, key_id: str, now: int, limit: int, after: Position | None) -> Sequence[Row]:
     created_at, row_id = after or (2**62, "")
-    rows = await tx.all(
-        """SELECT length(request) + length(response) AS size FROM retained
-        WHERE key_id = :key_id AND expires_at > :now
+    return await tx.all(
+        f"""SELECT {columns} FROM retained WHERE key_id = :key_id AND expires_at > :now
         AND (created_at < :created_at OR (created_at = :created_at AND id < :row_id))
         ORDER BY created_at DESC, id DESC LIMIT :limit""",
         key_id=key_id,
@@ -88,7 +81,6 @@ async def sizes(tx: Tx, key_id: str, now: int, limit: int, after: Position | Non
         row_id=row_id,
         limit=limit,
     )
-    return [int(row["size"]) for row in rows]
 
 
 async def find(tx: Tx, key_id: str, row_id: str, now: int) -> Retained | None:

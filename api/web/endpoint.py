@@ -1,6 +1,7 @@
 """The REST adapter: a Request becomes a Call, its Reply or Problem becomes a Response."""
 
 import logging
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,7 +16,7 @@ from api.web.cors import Cors
 from api.web.metrics import Metrics
 from api.web.request import Request
 from api.web.response import JSON_TYPE, Response, json_response, problem_response
-from api.web.routing import Router
+from api.web.routing import Route, Router
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +33,8 @@ class Endpoint:
     async def answer(self, request: Request) -> Response:
         """The response, whatever happens: what is no Problem is logged and answered as `internal`."""
         began = perf_counter()
-        response = await self._respond(request)
         route = self._router.find(request.path)
+        response = await self._respond(request, route)
         operation = route.operation(request.method) if route else None
         name = operation.id if operation else "unknown"
         self._metrics.answered(name, response.status, perf_counter() - began)
@@ -42,10 +43,10 @@ class Endpoint:
             log.info("refused", extra=extra)
         return response
 
-    async def _respond(self, request: Request) -> Response:
+    async def _respond(self, request: Request, route: Route | None) -> Response:
         cors = self._cors.headers(request.headers)
         try:
-            return await self._answer(request)
+            return await self._answer(request, route, cors)
         except Problem as problem:
             self._metrics.denied(problem.code)
             return problem_response(problem, self._services.problems, request.request_id, cors)
@@ -54,8 +55,7 @@ class Endpoint:
             log.exception("internal error", extra={"request_id": request.request_id})
             return problem_response(Problem("internal"), self._services.problems, request.request_id, cors)
 
-    async def _answer(self, request: Request) -> Response:
-        route = self._router.find(request.path)
+    async def _answer(self, request: Request, route: Route | None, cors: Mapping[str, str]) -> Response:
         if route is None:
             raise Problem("not_found", "No operation of the API has this path. The reference is at /docs.")
         if request.method == "OPTIONS":
@@ -77,7 +77,7 @@ class Endpoint:
             query=read_query(request.query),
         )
         reply = await dispatch(self._services, call)
-        return json_response(reply.body, reply.status, {**self._cors.headers(request.headers), **reply.headers})
+        return json_response(reply.body, reply.status, {**cors, **reply.headers})
 
 
 def read_query(query: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ import sys
 import httpx
 
 # mypy runs without the packages of this environment, hence the comments.
+# mypy runs without the packages of this environment, hence the comments.
 from eth_account import Account  # type: ignore[import-not-found]
 from x402 import x402Client  # type: ignore[import-not-found]
 from x402.http import decode_payment_response_header  # type: ignore[import-not-found]

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 # mypy runs without the packages of this environment, hence the comments.
+# mypy runs without the packages of this environment, hence the comments.
 from x402 import x402Facilitator  # type: ignore[import-not-found]
 from x402.mechanisms.evm.exact import register_exact_evm_facilitator  # type: ignore[import-not-found]
 from x402.mechanisms.evm.signers import FacilitatorWeb3Signer  # type: ignore[import-not-found]
