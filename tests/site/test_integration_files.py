@@ -10,8 +10,8 @@ from tests.examples import CONTENT
 from tests.site.conftest import Project
 
 FOLDER = CONTENT / "integrations"
-NAMES = ("crewai", "langgraph", "autogen", "openai-agents", "mcp", "curl")
-PYTHON = ("crewai", "langgraph", "autogen", "openai-agents")
+NAMES = ("crewai", "langgraph", "autogen", "openai-agents", "mcp", "curl", "pydantic-ai", "vercel-ai")
+PYTHON = ("crewai", "langgraph", "autogen", "openai-agents", "pydantic-ai")
 
 
 def tree(name: str) -> ast.Module:

@@ -1,7 +1,9 @@
-"""One virtual environment per Python integration below .cache/venvs, made once and again when its meta.yaml changes."""
+"""One environment per integration below .cache/venvs, made once and again when its meta.yaml changes: a virtual one of
+Python, or a folder with the packages of npm."""
 
 import hashlib
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -17,7 +19,8 @@ INSTALL_TIMEOUT_S = 1200
 
 @dataclass(frozen=True, slots=True)
 class Integration:
-    """A directory of content/integrations. `install` holds shell lines of the form `pip install REQUIREMENT...`."""
+    """A directory of content/integrations. `install` holds shell lines of the form `pip install REQUIREMENT...`
+    or `npm install PACKAGE...`."""
 
     name: str
     file: Path
@@ -39,12 +42,15 @@ def command(integration: Integration) -> list[str]:
     """What runs the integration's file. Makes its environment first when it is missing or out of date."""
     if integration.language == "sh":
         return ["sh", str(integration.file)]
+    if integration.language == "javascript":
+        # Node looks for packages from where the file lies.
+        return ["node", str(shutil.copy(integration.file, _packages(integration)))]
     return [str(_environment(integration)), str(integration.file)]
 
 
 def _environment(integration: Integration) -> Path:
     """The interpreter of the integration's environment, with the packages that the page tells readers to install."""
-    requirements = [word for line in integration.install for word in _requirements(line)]
+    requirements = [word for line in integration.install for word in _requirements(line, "pip")]
     wanted = hashlib.sha256(repr((sys.version, requirements)).encode()).hexdigest()
     home = VENVS / integration.name
     stamp, python = home / "installed", home / "bin" / "python"
@@ -55,10 +61,23 @@ def _environment(integration: Integration) -> Path:
     return python
 
 
-def _requirements(line: str) -> list[str]:
+def _packages(integration: Integration) -> Path:
+    """The folder whose node_modules has the packages that the page tells readers to install."""
+    requirements = [word for line in integration.install for word in _requirements(line, "npm")]
+    home = VENVS / integration.name
+    stamp = home / "installed"
+    if not stamp.exists() or stamp.read_text() != repr(requirements):
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(parents=True)
+        _run(["npm", "install", "--prefix", str(home), "--ignore-scripts", "--no-audit", "--no-fund", *requirements])
+        stamp.write_text(repr(requirements))
+    return home
+
+
+def _requirements(line: str, installer: str) -> list[str]:
     words = shlex.split(line)
-    if words[:2] != ["pip", "install"]:
-        raise ValueError(f"an install line must begin with pip install: {line}")
+    if words[:2] != [installer, "install"]:
+        raise ValueError(f"an install line must begin with {installer} install: {line}")
     return words[2:]
 
 

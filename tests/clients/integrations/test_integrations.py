@@ -7,21 +7,26 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from api.contract import Contract, load
 from tests.clients.integrations.environments import CONTENT, Integration, command, integrations
 from tests.live import live_server
 
+HERE = Path(__file__).parent
 ALL = integrations()
-RUNNABLE = [integration for integration in ALL if integration.language in ("python", "sh")]
-PYTHON = [integration for integration in ALL if integration.language == "python"]
+NAMED = {integration.name: integration for integration in ALL}
+RUNNABLE = [integration for integration in ALL if integration.language in ("python", "sh", "javascript")]
+HELPED = [integration for integration in RUNNABLE if integration.language != "sh"]
 RUN_TIMEOUT_S = 120
 UNKNOWN_KEY = "scr_" + "0" * 42
 
@@ -101,9 +106,16 @@ def bodies(integration: Integration) -> dict[str, Any]:
     if integration.language == "sh":
         calls = re.findall(r"^post /v1/(\w+) '([^']*)'", source, re.MULTILINE)
         return {path: json.loads(body) for path, body in calls}
+    if integration.language == "javascript":
+        literals = re.findall(r"^const (JUDGE|CONSENSUS) = (\{.*?^\});", source, re.MULTILINE | re.DOTALL)
+        # An object literal of plain values is a flow mapping of YAML too.
+        return {name.lower(): yaml.safe_load(text) for name, text in literals}
     assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
-    literals = [node for node in assigned if isinstance(node.value, ast.Dict)]
-    return {ast.unparse(node.targets[0]).lower(): ast.literal_eval(node.value) for node in literals}
+    return {
+        ast.unparse(node.targets[0]).lower(): ast.literal_eval(node.value)
+        for node in assigned
+        if isinstance(node.value, ast.Dict)
+    }
 
 
 @pytest.mark.promise("site.integrations_python_helper")
@@ -140,7 +152,7 @@ def test_it_shows_what_the_server_says_about_an_unknown_key(integration: Integra
 
 
 @pytest.mark.promise("site.integrations_python_helper")
-@pytest.mark.parametrize("integration", PYTHON, ids=names(PYTHON))
+@pytest.mark.parametrize("integration", HELPED, ids=names(HELPED))
 def test_it_refuses_a_reply_that_is_not_an_object(integration: Integration, listing_server: str) -> None:
     done = run(integration, {"SCREWTAPE_BASE_URL": listing_server, "SCREWTAPE_API_KEY": UNKNOWN_KEY})
     assert done.returncode == 1
@@ -159,7 +171,7 @@ def test_no_file_holds_a_key(integration: Integration) -> None:
         if file.is_file():
             text = file.read_text()
             assert not re.search(r"scr_[0-9A-Za-z]{8}", text), file
-            assert file.suffix not in (".py", ".sh", ".json") or "SCREWTAPE_API_KEY" in text, file
+            assert file.suffix not in (".py", ".sh", ".json", ".mjs") or "SCREWTAPE_API_KEY" in text, file
 
 
 @pytest.mark.promise("site.integration_mcp")
@@ -170,3 +182,33 @@ def test_the_mcp_files_differ_in_what_their_clients_want() -> None:
     assert cursor.pop("headers") == {"Authorization": "Bearer ${env:SCREWTAPE_API_KEY}"}
     assert claude.pop("headers") == {"Authorization": "Bearer ${SCREWTAPE_API_KEY}"}
     assert claude == {"type": "http"} | cursor
+
+
+def run_beside(integration: Integration, program: str, variables: dict[str, str]) -> str:
+    """What a program of this folder prints that imports the integration's file."""
+    runner, file = command(integration)
+    place = Path(file).parent
+    copied = Path(shutil.copy(HERE / program, place)) if integration.language == "javascript" else HERE / program
+    done = subprocess.run(
+        [runner, str(copied)],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1", **variables},
+        capture_output=True,
+        text=True,
+        timeout=RUN_TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.promise("site.integration_pydantic_ai")
+def test_what_pydantic_ai_does_not_let_through_goes_back_to_the_model(server: dict[str, str]) -> None:
+    told, output = run_beside(NAMED["pydantic-ai"], "mend_with_pydantic_ai.py", server).rsplit("\n\n", 1)
+    assert "5 is not 4" in told
+    assert output == "The crew size was 4. The mission launched from Cape Canaveral.\n"
+
+
+@pytest.mark.promise("site.integration_vercel_ai")
+def test_a_model_of_the_vercel_ai_sdk_calls_the_tool(server: dict[str, str]) -> None:
+    verdict = json.loads(run_beside(NAMED["vercel-ai"], "call_with_vercel_ai.mjs", server))
+    assert verdict["verdict"] == "fail"
