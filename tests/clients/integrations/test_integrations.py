@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import threading
+import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -171,7 +172,7 @@ def test_no_file_holds_a_key(integration: Integration) -> None:
         if file.is_file():
             text = file.read_text()
             assert not re.search(r"scr_[0-9A-Za-z]{8}", text), file
-            assert file.suffix not in (".py", ".sh", ".json", ".mjs") or "SCREWTAPE_API_KEY" in text, file
+            assert file.suffix not in (".py", ".sh", ".json", ".mjs", ".toml") or "SCREWTAPE_API_KEY" in text, file
 
 
 @pytest.mark.promise("site.integration_mcp")
@@ -182,6 +183,15 @@ def test_the_mcp_files_differ_in_what_their_clients_want() -> None:
     assert cursor.pop("headers") == {"Authorization": "Bearer ${env:SCREWTAPE_API_KEY}"}
     assert claude.pop("headers") == {"Authorization": "Bearer ${SCREWTAPE_API_KEY}"}
     assert claude == {"type": "http"} | cursor
+    vscode = json.loads((folder / "screwtape_vscode.json").read_text())
+    (asked,) = vscode["inputs"]
+    assert asked["password"] is True
+    assert vscode["servers"]["screwtape"].pop("headers") == {"Authorization": "Bearer ${input:SCREWTAPE_API_KEY}"}
+    assert vscode["servers"]["screwtape"] == claude
+    codex = tomllib.loads((folder / "screwtape_codex.toml").read_text())["mcp_servers"]["screwtape"]
+    assert codex == {"url": cursor["url"], "bearer_token_env_var": "SCREWTAPE_API_KEY"}
+    desktop = json.loads((folder / "screwtape_claude_desktop.json").read_text())["mcpServers"]["screwtape"]
+    assert desktop["args"][2:] == [cursor["url"], "--header", "Authorization:Bearer ${SCREWTAPE_API_KEY}"]
 
 
 def run_beside(integration: Integration, program: str, variables: dict[str, str]) -> str:
