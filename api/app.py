@@ -34,6 +34,7 @@ from api.service.services import Clock, Limits, Services
 from api.store import charges
 from api.store.charges import AnsweredCall, Charge
 from api.store.database import Database, StorageUnavailable
+from api.store.drift import CompleteFirsts
 from api.store.group_commit import GroupCommit
 from api.store.open import open_database
 from api.web.connection import Connections, Listener
@@ -65,9 +66,10 @@ def commit_charges(
 ) -> GroupCommit[AnsweredCall, Charge]:
     """The committer of answered calls. The time is that of the commit, one for the whole batch; `on_batch` hears how
     many calls shared one."""
+    complete = CompleteFirsts()
 
     async def commit(calls: Sequence[AnsweredCall]) -> Sequence[Charge]:
-        outcomes = await database.write(charges.record, calls, int(clock()), free_limit)
+        outcomes = await database.write(charges.record, calls, int(clock()), free_limit, complete)
         on_batch(len(calls))
         return outcomes
 

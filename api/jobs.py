@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from api.service import payments, upkeep
+from api.service import drift_watch, payments, upkeep
 from api.service.services import Services
 from api.store import jobs
 from api.store.database import StorageUnavailable
@@ -34,6 +34,7 @@ class Job:
 JOBS = (
     Job("release_reservations", every=60, run=upkeep.release_reservations),
     Job("reconcile_payments", every=10, run=payments.reconcile),
+    Job("drift_alerts", every=3_600, run=drift_watch.raise_alerts),
     Job("expire_retained", every=300, run=upkeep.expire_retained),
     Job("prune", every=3_600, run=upkeep.prune),
 )

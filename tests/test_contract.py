@@ -70,6 +70,8 @@ SUCCESSES: dict[str, Callable[[Live], Answer]] = {
     "get_settings": lambda server: call(server, "get_settings"),
     "update_settings": lambda server: call(server, "update_settings"),
     "checkout": lambda server: call(server, "checkout"),
+    "get_drift": lambda server: call(server, "get_drift"),
+    "list_alerts": lambda server: call(server, "list_alerts"),
     "billing_webhook": lambda server: post_event(server, event("customer.created", {})),
     "admin_list_orders": lambda server: (call(server, "checkout"), call(server, "admin_list_orders"))[1],
     "admin_list_keys": lambda server: call(server, "admin_list_keys"),
@@ -190,6 +192,8 @@ PROMISED = {
     "delete_retained": "200 401 404",
     "get_settings": "200 401",
     "update_settings": "200 400 401",
+    "get_drift": "200 400 401",
+    "list_alerts": "200 400 401",
     "mcp": "200 202 400 402 403",
 }
 
@@ -200,6 +204,7 @@ PROMISED = {
 @pytest.mark.promise("contract.answers_keys")
 @pytest.mark.promise("contract.answers_retention")
 @pytest.mark.promise("contract.answers_checkout")
+@pytest.mark.promise("contract.answers_drift")
 @pytest.mark.promise("contract.answers_mcp")
 @pytest.mark.parametrize("operation_id", PROMISED)
 def test_the_promised_answers_are_documented(operation_id: str) -> None:

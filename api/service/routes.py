@@ -7,7 +7,7 @@ query parameters.
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from api.service import account, billing, health, keys, operator, payments, retained, validation
+from api.service import account, alerts, billing, drift, health, keys, operator, payments, retained, validation
 from api.service.admission import Caller, Payer, Seen
 from api.service.call import Call, Reply
 from api.service.services import Services
@@ -49,6 +49,8 @@ KEYED: Mapping[str, KeyedHandler] = {
     "get_settings": account.read_settings,
     "update_settings": account.update_settings,
     "checkout": billing.checkout,
+    "get_drift": drift.read,
+    "list_alerts": alerts.list_alerts,
 }
 """Other operations whose caller has shown a key."""
 

@@ -10,7 +10,7 @@ from api.core.times import utc_day
 from api.store import accounts, drift, idempotency, reservations, retention
 from api.store.accounts import Account, Grant
 from api.store.database import Tx
-from api.store.drift import Observation
+from api.store.drift import CompleteFirsts, Observation
 from api.store.idempotency import Mark, Record
 from api.store.retention import Retained
 
@@ -42,9 +42,11 @@ class Charge:
     retained_id: str | None = None
 
 
-async def record(tx: Tx, calls: Sequence[AnsweredCall], now: int, free_limit: int) -> list[Charge]:
+async def record(
+    tx: Tx, calls: Sequence[AnsweredCall], now: int, free_limit: int, complete: CompleteFirsts | None = None
+) -> list[Charge]:
     """Charges `calls` at `now`; one Charge a call, in order. The keys are read again here: a deleted one gets no
-    answer.
+    answer. `complete` is this process's memory of versions whose first calls are all recorded.
 
     A call with a reservation uses what that took; when it was released meanwhile the call is charged like any other.
     A call that turns out to be a replay, or gets no answer, gives back what its reservation took.
@@ -56,7 +58,7 @@ async def record(tx: Tx, calls: Sequence[AnsweredCall], now: int, free_limit: in
     batch = _Batch(known, dict(reserved), free_limit)
     charges = [batch.charge(found.get(call.secret_hash), call) for call in calls]
     await accounts.write_use(tx, found.values(), day)
-    await drift.add_all(tx, batch.observations, now)
+    await drift.add_all(tx, batch.observations, now, complete)
     await retention.add_all(tx, batch.retained)
     await idempotency.add_all(tx, list(batch.records.values()), now)
     await reservations.finish_all(tx, [one for one in reserved if one not in batch.reserved])

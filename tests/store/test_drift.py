@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from api.core.drift import HOUR_S
 from api.store import drift, keys
 from api.store.database import Database, Row, Tx
-from api.store.drift import HOUR_S, Observation
+from api.store.drift import Observation
 from tests.databases import Run
 from tests.store.ledger import NOW, a_call, charge, committer_of, hash_of, open_key, rows_in
 
