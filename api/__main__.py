@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Protocol
 
-from api.commands import backup, check, credits, jobs, keys, serve, settings
+from api.commands import backup, check, credits, jobs, keys, receipts, serve, settings
 from api.commands.output import fail
 from api.config import Config, ConfigFaults, from_env
 
@@ -24,7 +24,7 @@ class Command(Protocol):
     def run(self, config: Config, arguments: argparse.Namespace) -> int: ...
 
 
-MODULES: tuple[Command, ...] = (serve, keys, credits, jobs, backup, check, settings)
+MODULES: tuple[Command, ...] = (serve, keys, credits, receipts, jobs, backup, check, settings)
 COMMANDS = {command.NAME: command for command in MODULES}
 
 
@@ -36,7 +36,8 @@ def main(arguments: list[str]) -> int:
         command.add(commands.add_parser(name, help=command.HELP, description=command.HELP))
     chosen = parser.parse_args(arguments)
     try:
-        config = from_env(os.environ, DOTENV)
+        # A command that works without settings must not stumble over them: it may be there to make one.
+        config = from_env({}) if getattr(chosen, "without_settings", False) else from_env(os.environ, DOTENV)
     except ConfigFaults as faults:
         return fail(str(faults))
     return COMMANDS[chosen.command].run(config, chosen)

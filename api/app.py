@@ -20,6 +20,7 @@ from api import contract, facts, problems
 from api.clients.facilitator import HttpFacilitator
 from api.clients.ports import Checkout
 from api.config import Config
+from api.core.receipts.issuer import Issuer
 from api.core.secrets import new_id
 from api.core.stripe_events import is_live_key, is_test_key
 from api.facts import Facts
@@ -41,6 +42,7 @@ from api.web.connection import Connections, Listener
 from api.web.cors import Cors
 from api.web.endpoint import Endpoint
 from api.web.front import Front
+from api.web.jwks import jwks
 from api.web.mcp import Mcp
 from api.web.metrics import Metrics
 from api.web.static import Site
@@ -108,6 +110,7 @@ async def open_services(
         known_keys=KnownKeys(),
         checkout=checkout_of(config),
         facilitation=facilitation_of(config, known),
+        receipts=Issuer.of(base_url, config.receipt_signing_key, config.receipt_retired_keys),
         clock=clock,
         random_bytes=os.urandom,
     )
@@ -250,6 +253,7 @@ def _listen(config: Config, services: Services, metrics: Metrics, dist: Path) ->
         Endpoint(services, cors, metrics, config.trusted_proxies),
         Mcp(services, cors, metrics, config.trusted_proxies),
         Site.load(dist, services.problems),
+        Site(jwks(services.receipts), services.problems),
         cors,
         metrics,
         https=services.base_url.startswith("https://"),

@@ -13,9 +13,11 @@ from urllib.parse import urlsplit
 from dotenv import dotenv_values
 
 from api.core.client_address import Network
+from api.core.receipts import keys
 
 MAX_WORKERS = 64
 MAX_TIMEOUT_S = 60
+_PEM_BEGINS = "-----BEGIN"
 
 
 class ConfigFaults(ValueError):
@@ -56,6 +58,8 @@ class Config:
     x402_facilitator_url: str
     x402_facilitator_headers: Mapping[str, Mapping[str, str]] = field(repr=False)
     x402_timeout_s: float
+    receipt_signing_key: str = field(repr=False)
+    receipt_retired_keys: str = field(repr=False)
     signups_per_hour: int
     key_requests_per_second: int
     log_level: int
@@ -169,6 +173,32 @@ def _token(text: str) -> str:
     return text
 
 
+def _signing_key(text: str) -> str:
+    pem = _pem(text)
+    if pem:
+        keys.private_key(pem)
+    return pem
+
+
+def _listed_keys(text: str) -> str:
+    parts = [text] if _PEM_BEGINS in text else [part.strip() for part in text.split(",") if part.strip()]
+    pems = "\n".join(_pem(part) for part in parts)
+    keys.public_keys(pems)
+    return pems
+
+
+def _pem(text: str) -> str:
+    """The PEM in `text`, whose line breaks may be written as \\n, or in the file that it names. A fault never repeats
+    the text: it may be a key."""
+    if not text or _PEM_BEGINS in text:
+        return text.replace("\\n", "\n")
+    try:
+        return Path(text).read_text(encoding="ascii")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not text"
+        raise ValueError(f"PEM, or the path of a file with it that can be read ({why})") from None
+
+
 def _log_level(text: str) -> int:
     level = logging.getLevelNamesMapping().get(text.upper())
     if level is None:
@@ -238,6 +268,19 @@ SETTINGS = (
         'Extra headers for the facilitator, as JSON: `{"verify": {"Authorization": "..."}, "settle": {...}}`.',
     ),
     Setting("X402_TIMEOUT_S", "30", _seconds, "Seconds that one answer of the facilitator may take."),
+    Setting(
+        "RECEIPT_SIGNING_KEY",
+        "",
+        _signing_key,
+        "Ed25519 private key that signs receipts, PEM or the path of a file with it. Unset: answers carry no receipts.",
+    ),
+    Setting(
+        "RECEIPT_RETIRED_KEYS",
+        "",
+        _listed_keys,
+        "Ed25519 public keys that are listed beside it, so that their receipts still verify: PEM blocks one after the "
+        "other, or paths of files with them, separated by commas.",
+    ),
     Setting("SIGNUPS_PER_HOUR", "10", _count, "Keys that one client address can make within an hour. 0: no limit."),
     Setting(
         "KEY_REQUESTS_PER_SECOND",

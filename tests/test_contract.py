@@ -81,6 +81,7 @@ SUCCESSES: dict[str, Callable[[Live], Answer]] = {
     "admin_list_payments": lambda server: call(server, "admin_list_payments"),
     "admin_counts": lambda server: call(server, "admin_counts"),
     "mcp": lambda server: call(server, "mcp"),
+    "verify_receipt": lambda server: call(server, "verify_receipt"),
     "ready": lambda server: call(server, "ready"),
     "health": lambda server: call(server, "health"),
 }
@@ -195,6 +196,7 @@ PROMISED = {
     "get_drift": "200 400 401",
     "list_alerts": "200 400 401",
     "mcp": "200 202 400 402 403",
+    "verify_receipt": "200 400",
 }
 
 

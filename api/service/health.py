@@ -18,5 +18,6 @@ async def health(services: Services, call: Call, body: Any) -> Reply:
                 "stripe": services.checkout is not None,
                 "x402": services.facilitation is not None,
             },
+            "receipts": services.receipts.signer is not None,
         }
     )

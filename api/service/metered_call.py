@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from api.core.receipts.receipt import PaidBy
 from api.core.secrets import new_id
 from api.core.times import rfc3339
 from api.service.admission import Caller, Payer, Seen
@@ -37,8 +38,14 @@ class Validation:
         """What the engine says."""
         return await self.services.engines.run(self.work, self.body)
 
-    def response(self, result: Json, request_id: str, retention_: Json) -> Json:
-        """The result's fields, then request_id and retention, then the optional fields, in the documented order."""
+    def response(self, result: Json, request_id: str, retention_: Json, payment: PaidBy | None = None) -> Json:
+        """The result's fields, then request_id and retention, then the optional fields, in the documented order; last
+        the receipt, which names the `payment`."""
+        bare = self._bare_response(result, request_id, retention_)
+        services = self.services
+        return services.receipts.with_receipt(self.call.operation.id, self.body, bare, services.clock(), payment)
+
+    def _bare_response(self, result: Json, request_id: str, retention_: Json) -> Json:
         response = {**result, "request_id": request_id, "retention": retention_}
         signals = response.pop("signals", None)
         response |= {tag: self.body[tag] for tag in ("agent_id", "version") if tag in self.body}
@@ -51,7 +58,21 @@ class Validation:
             return Observation(agent_id, version, "judge", verdict=result["verdict"], score=result["score"])
         return Observation(agent_id, version, "consensus", risk=result["false_consensus_risk"])
 
-    def to_retain(self, result: Json, request_id: str) -> Retained | None:
+    def first_response(
+        self,
+        result: Json,
+        request_id: str,
+        retained: Retained | None,
+        retained_id: str | None,
+        payment: PaidBy | None = None,
+    ) -> Json:
+        """The response when it is sent for the first time: a kept one is sent as it was kept, with the same receipt."""
+        if retained is not None and retained_id == retained.id:
+            kept: Json = orjson.loads(retained.response)
+            return kept
+        return self.response(result, request_id, self.retention(retained, retained_id), payment)
+
+    def to_retain(self, result: Json, request_id: str, payment: PaidBy | None = None) -> Retained | None:
         """The row to keep, when the call asks for it and the key allows it. It holds the response as it will be
         sent."""
         caller = self.caller
@@ -69,7 +90,7 @@ class Validation:
             request=orjson.dumps(self.body).decode(),
             response="",
         )
-        response = self.response(result, request_id, shown(row))
+        response = self.response(result, request_id, shown(row), payment)
         return replace(row, response=orjson.dumps(response).decode())
 
     def retention(self, retained: Retained | None, retained_id: str | None) -> Json:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from api.core.receipts.receipt import PaidBy
 from api.core.secrets import new_id
 from api.core.x402 import codec, replies
 from api.core.x402.payment import Payment as Sent
@@ -143,7 +144,8 @@ async def _begin_settling(paying: _Paying) -> None:
 async def _settled(paying: _Paying, result: Json, transaction: str) -> Reply:
     """The money has moved for the call whose work is done."""
     services, call = paying.validation.services, paying.validation.call
-    retained = paying.validation.to_retain(result, call.request_id)
+    payment = _paid_by(paying.arrival, transaction)
+    retained = paying.validation.to_retain(result, call.request_id, payment)
     paid_call = _paid_call(paying, result, paying.arrival.id, call.request_id, retained)
     try:
         outcome = await services.database.write(paid_calls.settle, paid_call, transaction, paying.now())
@@ -153,7 +155,7 @@ async def _settled(paying: _Paying, result: Json, transaction: str) -> Reply:
     if outcome.answered == "unknown_key":
         raise _without_key(receipt)
     kept = None if outcome.payment is None else outcome.payment.retained_id
-    body = paying.validation.response(result, call.request_id, paying.validation.retention(retained, kept))
+    body = paying.validation.first_response(result, call.request_id, retained, kept, payment)
     return Reply(body, headers=_headers(paying, receipt))
 
 
@@ -191,7 +193,8 @@ async def _from_record(paying: _Paying, known: Payment) -> Reply:
     """The answer of a settled payment, worked out anew under the first request's id: content is not stored."""
     services, validation = paying.validation.services, paying.validation
     result = await validation.result()
-    retained = validation.to_retain(result, known.request_id)
+    payment = _paid_by(known, known.transaction)
+    retained = validation.to_retain(result, known.request_id, payment)
     paid_call = _paid_call(paying, result, known.id, known.request_id, retained)
     outcome = await services.database.write(paid_calls.record, paid_call, paying.now())
     receipt = replies.receipt(known.payer_shown, known.place.network, known.transaction)
@@ -199,12 +202,13 @@ async def _from_record(paying: _Paying, known: Payment) -> Reply:
         raise _without_key(receipt)
     kept = None if outcome.payment is None else outcome.payment.retained_id
     if outcome.answered == "first":
-        told = validation.retention(retained, kept)
+        body = validation.first_response(result, known.request_id, retained, kept, payment)
     else:
         own = isinstance(validation.caller, Caller) and validation.caller.key_id == known.key_id
         told = await validation.retention_again(known.key_id if own else None, kept)
+        body = validation.response(result, known.request_id, told, payment)
     headers = {**_headers(paying, receipt), "X-Request-Id": known.request_id}
-    return Reply(validation.response(result, known.request_id, told), headers=headers)
+    return Reply(body, headers=headers)
 
 
 async def _replayed(paying: _Paying, before: Record, result: Json) -> Reply:
@@ -214,6 +218,12 @@ async def _replayed(paying: _Paying, before: Record, result: Json) -> Reply:
     told = await validation.retention_again(key_id, before.retained_id)
     headers = {**_caller_headers(paying), **REPLAYED, "X-Request-Id": before.request_id, "Cache-Control": "private"}
     return Reply(validation.response(result, before.request_id, told), headers=headers)
+
+
+def _paid_by(payment: Arrival | Payment, transaction: str) -> PaidBy:
+    """The payment as receipts name it."""
+    place = payment.place
+    return PaidBy(place.network, transaction, payment.payer_shown, payment.amount, place.asset)
 
 
 def _arrival(validation: Validation, sent: Sent) -> Arrival:

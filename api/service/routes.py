@@ -7,7 +7,19 @@ query parameters.
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from api.service import account, alerts, billing, drift, health, keys, operator, payments, retained, validation
+from api.service import (
+    account,
+    alerts,
+    billing,
+    drift,
+    health,
+    keys,
+    operator,
+    payments,
+    receipts,
+    retained,
+    validation,
+)
 from api.service.admission import Caller, Payer, Seen
 from api.service.call import Call, Reply
 from api.service.services import Services
@@ -23,6 +35,7 @@ OPEN: Mapping[str, OpenHandler] = {
     "create_key": keys.create,
     "health": health.health,
     "ready": operator.ready,
+    "verify_receipt": receipts.verify,
     "admin_list_keys": operator.list_keys,
     "admin_revoke_key": operator.revoke_key,
     "admin_list_credits": operator.list_credits,

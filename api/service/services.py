@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from api.clients.ports import Checkout
 from api.contract import Contract
+from api.core.receipts.issuer import Issuer
 from api.core.secrets import RandomBytes
 from api.facts import Facts
 from api.problems import ProblemTable
@@ -51,6 +52,7 @@ class Services:
     known_keys: KnownKeys
     checkout: Checkout | None
     facilitation: Facilitation | None
+    receipts: Issuer
     clock: Clock
     random_bytes: RandomBytes
 

@@ -56,7 +56,7 @@ async def _answer(services: Services, call: Call, caller: Caller | Seen | Payer,
         return await _without_quota(validation, caller)
     headers = settle(services, call, caller, charge)
     return Reply(
-        validation.response(result, call.request_id, validation.retention(retained, charge.retained_id)),
+        validation.first_response(result, call.request_id, retained, charge.retained_id),
         headers=headers,
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from tornado.httputil import HTTPHeaders
 
+from api.core.receipts.keys import JWKS_PATH
 from api.problems import Problem
 from api.service.services import Services
 from api.web import metrics
@@ -35,13 +36,14 @@ class Front:
         endpoint: Endpoint,
         mcp: Mcp,
         site: Site,
+        keys: Site,
         cors: Cors,
         metrics: Metrics,
         *,
         https: bool,
     ) -> None:
         self._services, self._cors, self._metrics = services, cors, metrics
-        self._endpoint, self._mcp, self._site = endpoint, mcp, site
+        self._endpoint, self._mcp, self._site, self._keys = endpoint, mcp, site, keys
         self._problems = services.problems
         self._always = _EVERYWHERE | (_HSTS if https else {})
         self.in_flight = 0
@@ -76,6 +78,8 @@ class Front:
             return await self._endpoint.answer(request)
         if request.path == MCP_PATH:
             return await self._mcp.answer(request)
+        if request.path == JWKS_PATH:
+            return self._keys.answer(request)
         if request.path == metrics.PATH:
             return await self._measures(request)
         return self._site.answer(request)
