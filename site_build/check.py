@@ -7,7 +7,7 @@ from site_build.example_check import example_faults
 from site_build.faults import Fault, at_offset, at_text
 from site_build.model import Output, Site, Source
 
-API_PATHS = re.compile(r"/(v1(/|$)|mcp$)")
+API_PATHS = re.compile(r"/(v1(/|$)|mcp$|\.well-known/jwks\.json$)")
 """Addresses that the server answers without a file of dist/."""
 
 _TAG = re.compile(r"<[a-zA-Z][^<>]*>")

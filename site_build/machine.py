@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from api.core.receipts.keys import JWKS_PATH
 from api.openapi import public_document
 from site_build.frontmatter import LISTING_SECTIONS
 from site_build.markdown import Converted
@@ -53,6 +54,13 @@ _MACHINE_LINKS: tuple[tuple[str, int, str, str, str], ...] = (
         "A2A agent card",
         "/.well-known/agent-card.json",
         "the skills; A2A SendMessage is not implemented",
+    ),
+    (
+        "Machine-readable",
+        3,
+        "Receipt keys",
+        JWKS_PATH,
+        "the public keys that receipts are verified with, a JSON Web Key Set",
     ),
     ("Optional", 1, "Health", "/v1/health", "which engines and ways to pay are on; needs no key"),
 )

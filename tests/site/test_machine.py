@@ -10,6 +10,7 @@ from llms_txt import parse_llms_file
 from openapi_spec_validator import validate
 
 from api import contract, facts
+from api.core.receipts.keys import JWKS_PATH
 from site_build.tree import ROOT
 from tests.site.conftest import BASE_URL, Project
 
@@ -41,7 +42,7 @@ def test_llms_txt_is_what_the_reference_parser_reads(built: Project) -> None:
     routes = json.loads(text(built, "manifest.json"))["routes"]
     for link in links:
         path = link.url.removeprefix(BASE_URL)
-        assert path in routes or path == "/v1/health", link.url
+        assert path in routes or path in ("/v1/health", JWKS_PATH), link.url
         assert link.desc
     listed = [link.url.removeprefix(BASE_URL) for link in links]
     assert listed[:2] == ["/docs", "/openapi.json"]

@@ -59,16 +59,14 @@ def test_there_is_one_small_stylesheet(built: Project) -> None:
 
 def test_scripts_are_few_small_and_not_inline(built: Project) -> None:
     for route, html in pages(built):
-        total = 0
         for attributes, body in re.findall(r"<script\b([^>]*)>(.*?)</script>", html, re.DOTALL):
             if 'type="application/ld+json"' in attributes:
                 json.loads(body)
                 continue
             assert not body.strip(), route
             assert "defer" in attributes or "async" in attributes, route
-        for source in re.findall(r'(?:<script[^>]*src|data-module)="([^"]+)"', html):
-            total += (built.out / source.lstrip("/")).stat().st_size
-        assert 0 < total <= 8 * KB, (route, total)
+        wanted = [(built.out / s.lstrip("/")).stat().st_size for s in re.findall(r'data-module="([^"]+)"', html)]
+        assert 0 < sum(wanted) <= 6 * KB, (route, sum(wanted))
         eager = [(built.out / s.lstrip("/")).stat().st_size for s in re.findall(r'<script[^>]*src="([^"]+)"', html)]
         assert sum(eager) <= 6 * KB, (route, sum(eager))
 

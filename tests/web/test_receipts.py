@@ -118,7 +118,7 @@ def test_a_kept_call_holds_the_receipt_that_was_sent(signing: Live) -> None:
 
 
 def test_a_call_that_is_not_kept_says_so_in_what_is_signed(signing: Live) -> None:
-    signing.request("POST", "/v1/settings", {"retention_days": 0}, key=signing.keys[0])
+    signing.request("PATCH", "/v1/account/settings", {"retention_days": 0}, key=signing.keys[0])
     body, answer = ask(signing, "judge", retain=True)
     assert answer.json["retention"]["retained"] is False
     assert_receipt(answer.json, body)
