@@ -38,8 +38,9 @@ from api.store.database import Database, StorageUnavailable
 from api.store.drift import CompleteFirsts
 from api.store.group_commit import GroupCommit
 from api.store.open import open_database
-from api.web.connection import Connections, Listener
+from api.web.connection import Connections, Listener, listener
 from api.web.cors import Cors
+from api.web.descriptors import connections_that_fit
 from api.web.endpoint import Endpoint
 from api.web.front import Front
 from api.web.jwks import jwks
@@ -54,9 +55,8 @@ CONTENT, DIST = ROOT / "content", ROOT / "dist"
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 """Set by the parent of several workers: where prometheus-client keeps what each has counted."""
-IDLE_SECONDS = 15
-"""How long a connection may take to send a whole request head, idle time between requests included."""
-BODY_SECONDS = 15
+BACKLOG = 1_024
+"""Connections that the kernel keeps until they are accepted. Beyond it clients wait a second and try again."""
 STOP_SECONDS = 8
 LAST_REQUESTS_SECONDS = 1
 BURST = 4
@@ -219,6 +219,7 @@ class App:
         while self._in_use(time.monotonic() - began):
             await asyncio.sleep(0.01)
         await self.server.close_all_connections()
+        await self.server.sockets.close_all()
         await self.services.charges.drain()
         if self.services.facilitation is not None:
             await self.services.facilitation.close()
@@ -245,7 +246,7 @@ async def start(config: Config, *, clock: Clock = time.time, content: Path = CON
 
 
 def _listen(config: Config, services: Services, metrics: Metrics, dist: Path) -> App:
-    sockets = bind_sockets(config.port, config.host, reuse_port=config.workers > 1)
+    sockets = bind_sockets(config.port, config.host, backlog=BACKLOG, reuse_port=config.workers > 1)
     port: int = sockets[0].getsockname()[1]
     cors = Cors(allowed_origins(config, services.facts, services.base_url, port))
     front = Front(
@@ -258,14 +259,8 @@ def _listen(config: Config, services: Services, metrics: Metrics, dist: Path) ->
         metrics,
         https=services.base_url.startswith("https://"),
     )
-    connections = Connections(front)
-    server = Listener(
-        connections,
-        idle_connection_timeout=IDLE_SECONDS,
-        body_timeout=BODY_SECONDS,
-        # Our own limit answers with a problem document; Tornado's, a bare 400, must not come first.
-        max_body_size=2**40,
-    )
+    connections = Connections(front, config.client_timeout_s)
+    server = listener(connections, connections_that_fit(config.max_connections), config.client_timeout_s)
     server.add_sockets(sockets)
     if services.facilitation is not None:
         # Now, so that not even the first payment has to wait for it. What it finds is looked at when one comes.

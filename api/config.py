@@ -62,6 +62,8 @@ class Config:
     receipt_retired_keys: str = field(repr=False)
     signups_per_hour: int
     key_requests_per_second: int
+    client_timeout_s: float
+    max_connections: int
     log_level: int
 
     @property
@@ -79,6 +81,12 @@ def _port(text: str) -> int:
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) > 1_000_000:
         raise ValueError("a whole number from 0 (no limit) to 1,000,000")
+    return int(text)
+
+
+def _connections(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
+        raise ValueError("a whole number from 1 to 1,000,000")
     return int(text)
 
 
@@ -287,6 +295,18 @@ SETTINGS = (
         "50",
         _count,
         "Requests a second of one key, with bursts of four times as many. 0: no limit.",
+    ),
+    Setting(
+        "CLIENT_TIMEOUT_S",
+        "15",
+        _seconds,
+        "Seconds that a client may take to send a request's head, again for its body, and again to take the answer.",
+    ),
+    Setting(
+        "MAX_CONNECTIONS",
+        "10000",
+        _connections,
+        "Connections that one process serves at once, fewer where the system allows fewer open files. More get a 503.",
     ),
     Setting("LOG_LEVEL", "info", _log_level, "debug, info, warning or error. Logs are JSON lines on standard error."),
 )

@@ -66,6 +66,8 @@ BAD = {
     "X402_TIMEOUT_S": ["0", "-1", "61", "nan", "inf", "soon"],
     "SIGNUPS_PER_HOUR": ["-1", "ten", "1.5", "10000000"],
     "KEY_REQUESTS_PER_SECOND": ["-1", "fast"],
+    "CLIENT_TIMEOUT_S": ["0", "61", "soon"],
+    "MAX_CONNECTIONS": ["0", "-1", "1000001", "many"],
     "LOG_LEVEL": ["loud", "7"],
 }
 

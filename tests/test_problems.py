@@ -13,7 +13,14 @@ from tests.examples import CONTENT, ROOT, the_contract
 from tests.problem_checks import the_problems
 
 RAISERS = ("Problem", "refuse", "_refuse", "self._refuse", "self.refuse", "self._front.refuse")
-BESIDE_OPERATIONS = {"malformed_request", "not_found", "method_not_allowed", "site_unavailable", "internal"}
+BESIDE_OPERATIONS = {
+    "malformed_request",
+    "headers_too_large",
+    "not_found",
+    "method_not_allowed",
+    "site_unavailable",
+    "internal",
+}
 """What any path can answer, so that no operation lists it."""
 
 

@@ -1,6 +1,8 @@
 """The one pipeline: credential, rate limit, body, quota, work, charge. Adapters turn a Call into it and its Reply
 into bytes."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from api.problems import Problem
@@ -17,8 +19,21 @@ RETRY_AFTER_S = 2
 
 async def dispatch(services: Services, call: Call) -> Reply:
     """Answers `call`. Raises Problem for everything that a caller can mend or wait for."""
-    try:
+    with _waits_told():
         return await _dispatch(services, call)
+
+
+async def admit(services: Services, call: Call) -> None:
+    """Raises the Problem of a call that is refused before its body is looked at. Takes nothing from any limit."""
+    with _waits_told():
+        await authenticate(services, call)
+
+
+@contextmanager
+def _waits_told() -> Iterator[None]:
+    """Problems for what waiting mends."""
+    try:
+        yield
     except StorageUnavailable as error:
         raise Problem("storage_unavailable", headers={"Retry-After": str(RETRY_AFTER_S)}) from error
     except QueueFull:

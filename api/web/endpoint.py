@@ -1,7 +1,7 @@
 """The REST adapter: a Request becomes a Call, its Reply or Problem becomes a Response."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qsl
@@ -10,7 +10,7 @@ from api.core.client_address import Network, client_address
 from api.core.strict_json import MalformedJson, parse
 from api.problems import Problem
 from api.service.call import Call
-from api.service.dispatch import dispatch
+from api.service.dispatch import admit, dispatch
 from api.service.services import Services
 from api.web.cors import Cors
 from api.web.metrics import Metrics
@@ -21,6 +21,10 @@ from api.web.routing import Route, Router
 log = logging.getLogger(__name__)
 
 MAX_PARAMETERS = 32
+
+_Work = Callable[[Request, Route | None, Mapping[str, str]], Awaitable[Response]]
+_READ_ON = Response(100)
+"""Stands for no answer yet; it is never sent."""
 
 
 class Endpoint:
@@ -34,19 +38,32 @@ class Endpoint:
         """The response, whatever happens: what is no Problem is logged and answered as `internal`."""
         began = perf_counter()
         route = self._router.find(request.path)
-        response = await self._respond(request, route)
+        response = await self._respond(request, route, self._answer)
+        self._note(request, route, response, perf_counter() - began)
+        return response
+
+    async def refusal_before_body(self, request: Request) -> Response | None:
+        """The answer to a request that is refused whatever its body says, None for any other."""
+        began = perf_counter()
+        route = self._router.find(request.path)
+        response = await self._respond(request, route, self._look)
+        if response is _READ_ON:
+            return None
+        self._note(request, route, response, perf_counter() - began)
+        return response
+
+    def _note(self, request: Request, route: Route | None, response: Response, seconds: float) -> None:
         operation = route.operation(request.method) if route else None
         name = operation.id if operation else "unknown"
-        self._metrics.answered(name, response.status, perf_counter() - began)
+        self._metrics.answered(name, response.status, seconds)
         if response.status >= 400:
             extra = {"request_id": request.request_id, "operation": name, "status": response.status}
             log.info("refused", extra=extra)
-        return response
 
-    async def _respond(self, request: Request, route: Route | None) -> Response:
+    async def _respond(self, request: Request, route: Route | None, work: _Work) -> Response:
         cors = self._cors.headers(request.headers)
         try:
-            return await self._answer(request, route, cors)
+            return await work(request, route, cors)
         except Problem as problem:
             self._metrics.denied(problem.code)
             return problem_response(problem, self._services.problems, request.request_id, cors)
@@ -56,15 +73,25 @@ class Endpoint:
             return problem_response(Problem("internal"), self._services.problems, request.request_id, cors)
 
     async def _answer(self, request: Request, route: Route | None, cors: Mapping[str, str]) -> Response:
+        if route is not None and request.method == "OPTIONS":
+            return Response(204, self._cors.preflight(request.headers, route.methods))
+        reply = await dispatch(self._services, self._call(request, route))
+        return json_response(reply.body, reply.status, {**cors, **reply.headers})
+
+    async def _look(self, request: Request, route: Route | None, cors: Mapping[str, str]) -> Response:
+        if route is None or request.method != "OPTIONS":
+            await admit(self._services, self._call(request, route))
+        return _READ_ON
+
+    def _call(self, request: Request, route: Route | None) -> Call:
+        """Raises not_found, method_not_allowed."""
         if route is None:
             raise Problem("not_found", "No operation of the API has this path. The reference is at /docs.")
-        if request.method == "OPTIONS":
-            return Response(204, self._cors.preflight(request.headers, route.methods))
         operation = route.operation(request.method)
         if operation is None:
             allowed = ", ".join(route.methods)
             raise Problem("method_not_allowed", f"This path takes {allowed}.", headers={"Allow": allowed})
-        call = Call(
+        return Call(
             operation=operation,
             request_id=request.request_id,
             address=client_address(request.peer, request.headers.get("X-Forwarded-For"), self._trusted),
@@ -76,8 +103,6 @@ class Endpoint:
             path=route.values,
             query=read_query(request.query),
         )
-        reply = await dispatch(self._services, call)
-        return json_response(reply.body, reply.status, {**cors, **reply.headers})
 
 
 def read_query(query: str) -> dict[str, str]:

@@ -73,6 +73,22 @@ class Front:
             response = problem_response(problem, self._problems, request_id, cors)
         return Response(response.status, self._complete(response.headers, request_id), response.body)
 
+    async def refusal_before_body(self, request: Request) -> Response | None:
+        """The answer to a request that is refused whatever its body says. None when the body has to be read to know.
+        `request` has none yet."""
+        if self.in_flight >= MAX_IN_FLIGHT:
+            return self.refuse("overloaded", request.path, request.headers, request.request_id)
+        if request.path.startswith(_API_PATHS):
+            response = await self._endpoint.refusal_before_body(request)
+        elif request.path == MCP_PATH:
+            response = self._mcp.refusal_before_body(request)
+        else:
+            # The site's answers do not depend on a body.
+            response = self._site.answer(request)
+        if response is None:
+            return None
+        return Response(response.status, self._complete(response.headers, request.request_id), response.body)
+
     async def _route(self, request: Request) -> Response:
         if request.path.startswith(_API_PATHS):
             return await self._endpoint.answer(request)

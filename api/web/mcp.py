@@ -68,13 +68,9 @@ class Mcp:
             return self.refuse(Problem("internal"), request.headers, request.request_id)
 
     async def _answer(self, request: Request) -> Response:
-        if self._cors.refuses(request.headers):
-            raise Problem("origin_not_allowed")
+        self._check_door(request)
         if request.method == "OPTIONS":
             return Response(204, self._cors.preflight(request.headers, METHODS))
-        if request.method != "POST":
-            allowed = ", ".join(METHODS)
-            raise Problem("method_not_allowed", f"This path takes {allowed}.", headers={"Allow": allowed})
         message = messages.read(read_json(request))
         sent = _sent(request.headers)
         if isinstance(message, Unanswered):
@@ -87,6 +83,22 @@ class Mcp:
         wanted = mcp.tool_call(self._server, era, message)
         in_band = _told_in_band(wanted, read_query(request.query))
         return await self._called(request, era, message.id, wanted, in_band)
+
+    def refusal_before_body(self, request: Request) -> Response | None:
+        """The answer to a request that is refused whatever its body says, None for any other."""
+        try:
+            self._check_door(request)
+        except Problem as problem:
+            return self.refuse(problem, request.headers, request.request_id)
+        return None
+
+    def _check_door(self, request: Request) -> None:
+        """Raises origin_not_allowed, method_not_allowed."""
+        if self._cors.refuses(request.headers):
+            raise Problem("origin_not_allowed")
+        if request.method not in METHODS:
+            allowed = ", ".join(METHODS)
+            raise Problem("method_not_allowed", f"This path takes {allowed}.", headers={"Allow": allowed})
 
     async def _called(self, request: Request, era: Era, id: Id, wanted: ToolCall, in_band: Container[int]) -> Response:
         outcome = await self._outcome(request, wanted)
