@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Protocol
 
-from api.commands import backup, check, credits, jobs, keys, receipts, serve, settings
+from api.commands import backup, check, credits, demo_drift, jobs, keys, receipts, serve, settings
 from api.commands.output import fail
 from api.config import Config, ConfigFaults, from_env
 
@@ -24,7 +24,7 @@ class Command(Protocol):
     def run(self, config: Config, arguments: argparse.Namespace) -> int: ...
 
 
-MODULES: tuple[Command, ...] = (serve, keys, credits, receipts, jobs, backup, check, settings)
+MODULES: tuple[Command, ...] = (serve, keys, credits, receipts, jobs, demo_drift, backup, check, settings)
 COMMANDS = {command.NAME: command for command in MODULES}
 
 

@@ -1,6 +1,5 @@
 """The job that looks for drift in every agent of every key, and raises the alerts."""
 
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,8 +13,6 @@ from api.service.services import Services
 from api.store import alerts, drift_reads
 from api.store.database import Tx
 from api.store.drift_reads import Scope
-
-log = logging.getLogger(__name__)
 
 BATCH = 50
 """Agents looked at in one read of the database."""
@@ -39,16 +36,23 @@ class Finding:
 
 
 async def raise_alerts(services: Services, now: int) -> str:
-    """Checks every agent with enough calls in the last 24 hours, and every new version.
+    """The job: how many alerts were raised, in words."""
+    raised = len(await check(services, now))
+    return f"{raised} raised" if raised else ""
+
+
+async def check(services: Services, now: int) -> list[Finding]:
+    """Looks at every agent with enough calls in the last 24 hours and at every new version; what was raised.
 
     A run that dies half-way is run again from the start: what it had raised is not raised again.
     """
     groups = await services.database.read(drift_reads.active, drift.window(now), now - DAY_S, FEWEST_CALLS)
-    raised = 0
+    raised = []
     for batch in _batches(groups):
         for finding in await services.database.read(find, batch, now):
-            raised += await _raise(services, finding, now)
-    return f"{raised} raised" if raised else ""
+            if await _raise(services, finding, now):
+                raised.append(finding)
+    return raised
 
 
 async def find(tx: Tx, groups: Sequence[Group], now: int) -> list[Finding]:
