@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,9 @@ from prometheus_client.multiprocess import mark_process_dead
 from tornado.ioloop import PeriodicCallback
 from tornado.netutil import bind_sockets
 
-from api import contract, facts, problems
+from api import contract, facts, problems, prompts
 from api.clients.facilitator import HttpFacilitator
+from api.clients.model import HttpModel
 from api.clients.ports import Checkout
 from api.config import Config
 from api.core.receipts.issuer import Issuer
@@ -25,19 +26,23 @@ from api.core.secrets import new_id
 from api.core.stripe_events import is_live_key, is_test_key
 from api.facts import Facts
 from api.jobs import TICK_S, JobLoop
+from api.prompts import Prompt
 from api.service import offers
 from api.service.engine_pool import EnginePool
 from api.service.facilitation import Facilitation
+from api.service.grading import Asked, Grader
 from api.service.known_keys import KnownKeys
 from api.service.rate import RateLimiter
 from api.service.routes import unanswered
 from api.service.services import Clock, Limits, Services
-from api.store import charges
+from api.store import charges, reservations
+from api.store.accounts import Grant
 from api.store.charges import AnsweredCall, Charge
 from api.store.database import Database, StorageUnavailable
 from api.store.drift import CompleteFirsts
 from api.store.group_commit import GroupCommit
 from api.store.open import open_database
+from api.store.reservations import Wanted
 from api.web.connection import Connections, Listener, listener
 from api.web.cors import Cors
 from api.web.descriptors import connections_that_fit
@@ -58,6 +63,8 @@ MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 BACKLOG = 1_024
 """Connections that the kernel keeps until they are accepted. Beyond it clients wait a second and try again."""
 STOP_SECONDS = 8
+MODEL_STOP_SECONDS = 5
+"""How long a stop waits for models. Who waits for one then is answered without it."""
 LAST_REQUESTS_SECONDS = 1
 BURST = 4
 ENGINE_WORKERS = 1
@@ -78,12 +85,22 @@ def commit_charges(
     return GroupCommit(commit)
 
 
+def commit_reservations(database: Database, clock: Clock, free_limit: int) -> GroupCommit[Wanted, Grant]:
+    """The committer of calls that are reserved before a model is asked."""
+
+    async def commit(wanted: Sequence[Wanted]) -> Sequence[Grant]:
+        return await database.write(reservations.reserve, wanted, int(clock()), free_limit)
+
+    return GroupCommit(commit)
+
+
 async def open_services(
     config: Config,
     *,
     clock: Clock = time.time,
     content: Path = CONTENT,
     on_batch: Callable[[int], None] = lambda calls: None,
+    on_asked: Callable[[Asked], None] = lambda asked: None,
 ) -> Services:
     """Reads the content, opens and migrates the database. Raises StorageUnavailable, NewerSchema, YamlFault."""
     known = facts.load(content)
@@ -91,6 +108,7 @@ async def open_services(
     known_contract, known_problems = contract.load(content), problems.load(content, base_url)
     if missing := unanswered(known_contract.operations):
         raise LookupError(f"no handler in api/service/routes.py for: {', '.join(missing)}")
+    grader = grader_of(config, known, prompts.load(content), on_asked)
     key = secret_key(config)
     # Last, since an open database keeps the process from ending.
     database = await open_database(config.database_url)
@@ -105,11 +123,13 @@ async def open_services(
         admin_token=config.admin_token,
         database=database,
         charges=commit_charges(database, clock, known.free_calls_per_day, on_batch),
+        reservations=commit_reservations(database, clock, known.free_calls_per_day),
         engines=EnginePool(ENGINE_WORKERS),
         key_rate=RateLimiter(config.key_requests_per_second, config.key_requests_per_second * BURST, clock),
         known_keys=KnownKeys(),
         checkout=checkout_of(config),
-        facilitation=facilitation_of(config, known),
+        facilitation=facilitation_of(config, known, 0 if grader is None else grader.work_s),
+        grader=grader,
         receipts=Issuer.of(base_url, config.receipt_signing_key, config.receipt_retired_keys),
         clock=clock,
         random_bytes=os.urandom,
@@ -134,12 +154,28 @@ def checkout_of(config: Config) -> Checkout | None:
     return StripeCheckout(config.stripe_secret_key, config.stripe_webhook_secret, config.stripe_api_base)
 
 
-def facilitation_of(config: Config, known: Facts) -> Facilitation | None:
-    """The way to the x402 facilitator, None when no payments are taken."""
+def facilitation_of(config: Config, known: Facts, work_s: float) -> Facilitation | None:
+    """The way to the x402 facilitator, None when no payments are taken. `work_s`: see `Facilitation`."""
     if not config.x402_facilitator_url:
         return None
     facilitator = HttpFacilitator(config.x402_facilitator_url, config.x402_facilitator_headers, config.x402_timeout_s)
-    return Facilitation(facilitator, known.x402.network)
+    return Facilitation(facilitator, known.x402.network, work_s)
+
+
+def grader_of(
+    config: Config, known: Facts, told: Mapping[str, Prompt], on_asked: Callable[[Asked], None]
+) -> Grader | None:
+    """The way to the models, None when none is asked."""
+    if not config.llm_api_key:
+        return None
+    return Grader(
+        HttpModel(config.llm_base_url, config.llm_api_key, config.llm_timeout_s),
+        (config.llm_model or known.default_model, config.llm_fallback_model or known.fallback_model),
+        told,
+        os.urandom,
+        json_mode=config.llm_json_mode,
+        on_asked=on_asked,
+    )
 
 
 def secret_key(config: Config) -> bytes:
@@ -217,12 +253,17 @@ class App:
         # What was accepted last counts as open after a turn of the loop.
         await asyncio.sleep(0)
         while self._in_use(time.monotonic() - began):
+            if self.services.grader is not None and time.monotonic() - began >= MODEL_STOP_SECONDS:
+                self.services.grader.abandon()
             await asyncio.sleep(0.01)
         await self.server.close_all_connections()
         await self.server.sockets.close_all()
+        await self.services.reservations.drain()
         await self.services.charges.drain()
         if self.services.facilitation is not None:
             await self.services.facilitation.close()
+        if self.services.grader is not None:
+            self.services.grader.close()
         self.services.engines.close()
         await self.services.database.close()
 
@@ -237,7 +278,9 @@ class App:
 async def start(config: Config, *, clock: Clock = time.time, content: Path = CONTENT, dist: Path = DIST) -> App:
     """Composes everything and listens. Raises OSError when the port is taken, and what open_services raises."""
     metrics = Metrics(merged=MULTIPROCESS in os.environ)
-    services = await open_services(config, clock=clock, content=content, on_batch=metrics.committed)
+    services = await open_services(
+        config, clock=clock, content=content, on_batch=metrics.committed, on_asked=metrics.asked
+    )
     try:
         return _listen(config, services, metrics, dist)
     except BaseException:

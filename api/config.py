@@ -14,6 +14,7 @@ from dotenv import dotenv_values
 
 from api.core.client_address import Network
 from api.core.receipts import keys
+from api.core.x402.payment import MARGIN_S, MAX_MARGIN_S
 
 MAX_WORKERS = 64
 MAX_TIMEOUT_S = 60
@@ -60,6 +61,12 @@ class Config:
     x402_timeout_s: float
     receipt_signing_key: str = field(repr=False)
     receipt_retired_keys: str = field(repr=False)
+    llm_api_key: str = field(repr=False)
+    llm_base_url: str
+    llm_model: str
+    llm_fallback_model: str
+    llm_timeout_s: float
+    llm_json_mode: bool
     signups_per_hour: int
     key_requests_per_second: int
     client_timeout_s: float
@@ -207,6 +214,24 @@ def _pem(text: str) -> str:
         raise ValueError(f"PEM, or the path of a file with it that can be read ({why})") from None
 
 
+def _api_key(text: str) -> str:
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise ValueError("printable ASCII characters without spaces")
+    return text
+
+
+def _model_name(text: str) -> str:
+    if len(text) > 200 or not text.isprintable() or " " in text:
+        raise ValueError("the name of a model, such as openai/gpt-oss-120b")
+    return text
+
+
+def _switch(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError("1 (on) or 0 (off)")
+    return text == "1"
+
+
 def _log_level(text: str) -> int:
     level = logging.getLevelNamesMapping().get(text.upper())
     if level is None:
@@ -289,6 +314,36 @@ SETTINGS = (
         "Ed25519 public keys that are listed beside it, so that their receipts still verify: PEM blocks one after the "
         "other, or paths of files with them, separated by commas.",
     ),
+    Setting(
+        "LLM_API_KEY",
+        "",
+        _api_key,
+        "Key of an OpenAI-compatible service. Turns the LLM engine on; a service without keys takes any text.",
+    ),
+    Setting(
+        "LLM_BASE_URL", "https://openrouter.ai/api/v1", _service_url, "Where its `/chat/completions` is, without that."
+    ),
+    Setting("LLM_MODEL", "", _model_name, "The model that is asked. Unset: the default in content/site.yaml."),
+    Setting(
+        "LLM_FALLBACK_MODEL",
+        "",
+        _model_name,
+        "Asked once when the model answers 404 or 5xx. Unset: the fallback in content/site.yaml. "
+        "Set to the same model: none.",
+    ),
+    Setting(
+        "LLM_TIMEOUT_S",
+        "30",
+        _seconds,
+        "Seconds that one answer of a model may take, 45 at most: two of them and 10 s are what an x402 payment must "
+        "have left.",
+    ),
+    Setting(
+        "LLM_JSON_MODE",
+        "1",
+        _switch,
+        "1 asks for JSON by `response_format`. 0 for a service that refuses that field.",
+    ),
     Setting("SIGNUPS_PER_HOUR", "10", _count, "Keys that one client address can make within an hour. 0: no limit."),
     Setting(
         "KEY_REQUESTS_PER_SECOND",
@@ -325,6 +380,13 @@ def from_env(environ: Mapping[str, str], dotenv: Path | None = None) -> Config:
             faults.append(f"{setting.name} must be {error}.")
     if values.get("database_url", "").startswith("postgresql://") and not values.get("secret_key"):
         faults.append("SECRET_KEY must be set with PostgreSQL, to the same random text on every node.")
+    margin_s = MARGIN_S + 2 * values.get("llm_timeout_s", 0)
+    if values.get("llm_api_key") and margin_s > MAX_MARGIN_S:
+        longest = (MAX_MARGIN_S - MARGIN_S) // 2
+        faults.append(
+            f"LLM_TIMEOUT_S must be {longest} at most: an x402 payment must have twice that and {MARGIN_S} s left, and "
+            f"{MAX_MARGIN_S} s is all that can be asked of it."
+        )
     if faults:
         raise ConfigFaults(faults)
     return Config(**values)

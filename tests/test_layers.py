@@ -11,7 +11,7 @@ import pytest
 from tests.examples import ROOT
 
 OURS = ("api", "site_build", "tests")
-READERS = ("api.contract", "api.problems", "api.openapi", "api.yamlfile", "api.facts")
+READERS = ("api.contract", "api.problems", "api.openapi", "api.yamlfile", "api.facts", "api.prompts")
 
 ALLOWED: dict[str, tuple[str, ...]] = {
     "api.core": ("api.core",),
@@ -20,6 +20,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "api.contract": READERS,
     "api.openapi": READERS,
     "api.facts": READERS,
+    "api.prompts": READERS,
     "api.logs": (),
     "api.config": ("api.core",),
     "api.store": ("api.store", "api.core"),

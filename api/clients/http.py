@@ -13,11 +13,12 @@ _MOVED = (301, 302, 307, 308)
 
 
 class BoundedClient:
-    """Requests that take `timeout_s` seconds at most, the wait for their turn included. Belongs to one event loop."""
+    """Requests that take `timeout_s` seconds at most, the wait for their turn included, and whose answers have at most
+    `max_body` bytes. Belongs to one event loop."""
 
-    def __init__(self, timeout_s: float) -> None:
+    def __init__(self, timeout_s: float, max_body: int = MAX_BODY) -> None:
         self.timeout_s = timeout_s
-        self._client = SimpleAsyncHTTPClient(force_instance=True, max_clients=MAX_CLIENTS, max_body_size=MAX_BODY)
+        self._client = SimpleAsyncHTTPClient(force_instance=True, max_clients=MAX_CLIENTS, max_body_size=max_body)
 
     async def get(self, url: str, headers: Mapping[str, str], redirects: int = 0) -> HttpAnswer:
         """GET, following at most so many redirects. `headers` go to the origin of `url` only. Raises Unanswered."""

@@ -80,3 +80,20 @@ class Facilitator(Protocol):
 
     def close(self) -> None:
         """Ends its connections."""
+
+
+class Model(Protocol):
+    """A language model behind an OpenAI-compatible endpoint."""
+
+    @property
+    def timeout_s(self) -> float:
+        """How long one answer may take, the wait for a free place included."""
+
+    async def complete(self, document: str) -> HttpAnswer:
+        """The answer to one request for a chat completion, given as JSON. Raises Unanswered."""
+
+    def abandon(self) -> None:
+        """Gives up on what is being asked, and asks nothing more: all of it is Unanswered from now on."""
+
+    def close(self) -> None:
+        """Ends its connections."""

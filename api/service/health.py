@@ -12,7 +12,7 @@ async def health(services: Services, call: Call, body: Any) -> Reply:
         {
             "status": "ok",
             "version": services.contract.version,
-            "engines": {"deterministic": True, "llm": False},
+            "engines": {"deterministic": True, "llm": services.grader is not None},
             "payments": {
                 "free": True,
                 "stripe": services.checkout is not None,

@@ -11,6 +11,7 @@ from api.core.times import rfc3339
 from api.service.admission import Caller, Payer, Seen
 from api.service.call import Call
 from api.service.engine_pool import Work
+from api.service.grading import CHECKED
 from api.service.services import Services
 from api.store import retention
 from api.store.drift import Observation
@@ -37,6 +38,17 @@ class Validation:
     async def result(self) -> Json:
         """What the engine says."""
         return await self.services.engines.run(self.work, self.body)
+
+    async def checked(self) -> Json:
+        """What the engine says, and what a model may not lift its verdict across (see `grading.CHECKED`)."""
+        return await self.services.engines.run(CHECKED[self.call.operation.id], self.body)
+
+    async def graded(self) -> Json:
+        """What the configured model makes of it; without one, what the engine says."""
+        grader = self.services.grader
+        if grader is None:
+            return await self.result()
+        return await grader.grade(self.call.operation.id, self.body, await self.checked())
 
     def response(self, result: Json, request_id: str, retention_: Json, payment: PaidBy | None = None) -> Json:
         """The result's fields, then request_id and retention, then the optional fields, in the documented order; last

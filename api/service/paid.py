@@ -14,6 +14,7 @@ import orjson
 from api.core.receipts.receipt import PaidBy
 from api.core.secrets import new_id
 from api.core.x402 import codec, replies
+from api.core.x402.payment import MARGIN_S
 from api.core.x402.payment import Payment as Sent
 from api.core.x402.replies import Failed, Refused, Settled, Unavailable
 from api.problems import Problem
@@ -32,8 +33,6 @@ from api.store.paid_calls import PaidCall
 from api.store.payments import Arrival, Payment, Place
 from api.store.retention import Retained
 
-MARGIN_S = 10
-"""What must be left of an authorization's time when a payment comes, beside the time of slow work."""
 RESERVED_S = 60
 """How long a reservation stands beyond the time of verification and of slow work, before its process counts as dead."""
 RETRY_S = 5
@@ -80,7 +79,8 @@ async def _first(paying: _Paying) -> Reply:
     try:
         await _verify(paying)
         before = await _before(paying)
-        result = await paying.validation.result()
+        # Content is not stored, so what was answered before is worked out again, and no model is asked for that.
+        result = await (paying.validation.graded() if before is None else paying.validation.result())
         if before is None:
             await _begin_settling(paying)
     except BaseException:

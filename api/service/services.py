@@ -13,12 +13,15 @@ from api.facts import Facts
 from api.problems import ProblemTable
 from api.service.engine_pool import EnginePool
 from api.service.facilitation import Facilitation
+from api.service.grading import Grader
 from api.service.known_keys import KnownKeys
 from api.service.offers import Offers
 from api.service.rate import RateLimiter
+from api.store.accounts import Grant
 from api.store.charges import AnsweredCall, Charge
 from api.store.database import Database
 from api.store.group_commit import GroupCommit
+from api.store.reservations import Wanted
 
 Clock = Callable[[], float]
 """Epoch seconds, now."""
@@ -35,7 +38,8 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything an operation may use. `base_url` is the public one, without a slash at its end. `checkout` None: no
-    packs are sold; `facilitation` None: no x402 payments are taken."""
+    packs are sold; `facilitation` None: no x402 payments are taken; `grader` None: no
+    model is asked."""
 
     contract: Contract
     problems: ProblemTable
@@ -47,12 +51,14 @@ class Services:
     admin_token: str
     database: Database
     charges: GroupCommit[AnsweredCall, Charge]
+    reservations: GroupCommit[Wanted, Grant]
     engines: EnginePool
     key_rate: RateLimiter
     known_keys: KnownKeys
     checkout: Checkout | None
     facilitation: Facilitation | None
     receipts: Issuer
+    grader: Grader | None
     clock: Clock
     random_bytes: RandomBytes
 

@@ -25,16 +25,22 @@ class Wanted:
 
 
 async def reserve(tx: Tx, wanted: Sequence[Wanted], now: int, free_limit: int) -> list[Grant]:
-    """Reserves one call each, in order: "free" or "credit" for those made, else "refused" or "unknown_key"."""
+    """Reserves one call each, in order: "free" or "credit" for those made, else "refused" or "unknown_key", or
+    "conflict" where one with the same id stands already."""
     day = utc_day(now)
+    taken = set(await standing(tx, [one.id for one in wanted]))
     found = await accounts.read(tx, [one.secret_hash for one in wanted], day)
     grants: list[Grant] = []
     rows = []
     for one in wanted:
         account = found.get(one.secret_hash)
-        grant: Grant = "unknown_key" if account is None else account.take(free_limit)
+        if account is None:
+            grant: Grant = "unknown_key"
+        else:
+            grant = "conflict" if one.id in taken else account.take(free_limit)
         grants.append(grant)
         if account is not None and grant in ("free", "credit"):
+            taken.add(one.id)
             row = {
                 "id": one.id,
                 "key_id": account.key_id,

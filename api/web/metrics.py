@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.service import operator
+from api.service.grading import Asked
 from api.service.services import Services
 from api.web.response import Response
 
@@ -42,6 +43,19 @@ class Metrics:
         self._batches = Histogram(
             "screwtape_commit_batch", "Calls that shared a commit.", buckets=_BATCHES, registry=self.registry
         )
+        self._asked = Counter(
+            "screwtape_model_calls", "Requests to models by outcome.", ("model", "outcome"), registry=self.registry
+        )
+        self._asked_seconds = Histogram(
+            "screwtape_model_seconds",
+            "Time that a request to a model took.",
+            ("model",),
+            buckets=_LATENCIES,
+            registry=self.registry,
+        )
+        self._tokens = Counter(
+            "screwtape_model_tokens", "Tokens as the models count them.", ("direction",), registry=self.registry
+        )
         self._in_flight = Gauge(
             "screwtape_in_flight", "Requests being answered.", registry=self.registry, multiprocess_mode="livesum"
         )
@@ -64,6 +78,13 @@ class Metrics:
     def committed(self, calls: int) -> None:
         """Counts one batch."""
         self._batches.observe(calls)
+
+    def asked(self, asked: Asked) -> None:
+        """Counts one request to a model."""
+        self._asked.labels(asked.role, asked.outcome).inc()
+        self._asked_seconds.labels(asked.role).observe(asked.seconds)
+        self._tokens.labels("in").inc(asked.tokens_in)
+        self._tokens.labels("out").inc(asked.tokens_out)
 
     def levels(self, in_flight: int, waiting: int) -> None:
         """Notes how much is going on at this moment."""

@@ -15,6 +15,11 @@ import orjson
 from api.core.x402.codec import VERSION, MalformedPayment
 from api.core.x402.offers import IDENTIFIER, Offer
 
+MARGIN_S = 10
+"""What must be left of an authorization's time when a payment comes, beside the time of slow work."""
+MAX_MARGIN_S = 100
+"""No margin may be longer, slow work included: an offer gives an authorization 120 s, some of which is under way."""
+
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NONCE = re.compile(r"0x[0-9a-fA-F]{64}")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,77}")
