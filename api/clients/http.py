@@ -24,16 +24,21 @@ class BoundedClient:
         """GET, following at most so many redirects. `headers` go to the origin of `url` only. Raises Unanswered."""
         origin = urlsplit(url)[:2]
         for _ in range(redirects):
-            answer, location = await self._send("GET", url, headers if urlsplit(url)[:2] == origin else {}, None)
+            answer, location = await self._send(
+                "GET", url, headers if urlsplit(url)[:2] == origin else {}, None, self.timeout_s
+            )
             if answer.status not in _MOVED or not location:
                 return answer
             url = urljoin(url, location)
-        answer, _ = await self._send("GET", url, headers if urlsplit(url)[:2] == origin else {}, None)
+        answer, _ = await self._send("GET", url, headers if urlsplit(url)[:2] == origin else {}, None, self.timeout_s)
         return answer
 
-    async def post_json(self, url: str, headers: Mapping[str, str], body: str) -> HttpAnswer:
-        """POST of JSON, following no redirect. Raises Unanswered."""
-        answer, _ = await self._send("POST", url, {"Content-Type": "application/json", **headers}, body)
+    async def post_json(
+        self, url: str, headers: Mapping[str, str], body: str, timeout_s: float | None = None
+    ) -> HttpAnswer:
+        """POST of JSON, following no redirect, within `timeout_s` where that is less. Raises Unanswered."""
+        sent = {"Content-Type": "application/json", **headers}
+        answer, _ = await self._send("POST", url, sent, body, timeout_s or self.timeout_s)
         return answer
 
     def close(self) -> None:
@@ -41,7 +46,7 @@ class BoundedClient:
         self._client.close()
 
     async def _send(
-        self, method: str, url: str, headers: Mapping[str, str], body: str | None
+        self, method: str, url: str, headers: Mapping[str, str], body: str | None, timeout_s: float
     ) -> tuple[HttpAnswer, str]:
         try:
             response = await self._client.fetch(
@@ -53,8 +58,8 @@ class BoundedClient:
                 follow_redirects=False,
                 # A small compressed body can be a large one; none is asked for.
                 decompress_response=False,
-                connect_timeout=self.timeout_s,
-                request_timeout=self.timeout_s,
+                connect_timeout=timeout_s,
+                request_timeout=timeout_s,
             )
         except Exception as error:
             # Tornado raises whatever ended the exchange: a time-out, TLS, the socket, bytes that are no HTTP.

@@ -55,7 +55,8 @@ async def _answer(services: Services, call: Call, caller: Caller | Seen | Payer,
         if before is not None:
             idempotency.require_same(before, mark)
             return await _replay(validation, caller, before, await validation.result())
-    if is_used_up(services, caller):
+    # What a repeat could use may be reserved by the same call, which a model is asked for just now.
+    if is_used_up(services, caller) and (services.grader is None or mark is None):
         return await _without_quota(validation, caller)
     if services.grader is not None:
         return await _reserved(validation, caller, mark, services.grader)
@@ -70,7 +71,7 @@ async def _reserved(validation: Validation, caller: Caller | Seen, mark: Mark | 
     checked = await validation.checked()
     reservation = _reservation(validation, mark)
     expires_at = int(services.clock()) + round(grader.work_s) + RESERVED_S
-    grant = await services.reservations.submit(Wanted(reservation, caller.secret_hash, expires_at))
+    grant = await services.reservations.submit(Wanted(reservation, caller.secret_hash, expires_at, mark))
     if grant == "refused":
         services.known_keys.forget(caller.secret_hash)
         return await _without_quota(validation, caller)
@@ -78,7 +79,8 @@ async def _reserved(validation: Validation, caller: Caller | Seen, mark: Mark | 
         settle(services, call, caller, Charge("unknown_key"))
     result = checked["result"]
     try:
-        # A conflict: the same call is on its way already, here or on another node. One model call is enough for both.
+        # A conflict: the same call is on its way, here or on another node, or was just answered. No model is asked
+        # twice for one Idempotency-Key.
         if grant != "conflict":
             result = await grader.grade(call.operation.id, validation.body, checked)
         return await _charged(validation, caller, mark, result, checked["result"], reservation)

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import orjson
 
 from api.core.times import utc_day
-from api.store import accounts
+from api.store import accounts, idempotency
 from api.store.accounts import Grant
 from api.store.database import Row, Tx
+from api.store.idempotency import Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,16 @@ class Wanted:
     id: str
     secret_hash: str
     expires_at: int
+    mark: Mark | None = None
 
 
 async def reserve(tx: Tx, wanted: Sequence[Wanted], now: int, free_limit: int) -> list[Grant]:
     """Reserves one call each, in order: "free" or "credit" for those made, else "refused" or "unknown_key", or
-    "conflict" where one with the same id stands already."""
+    "conflict" where one with the same id stands already or the mark was answered before."""
     day = utc_day(now)
     taken = set(await standing(tx, [one.id for one in wanted]))
+    known = await idempotency.find_all(tx, [one.mark for one in wanted if one.mark], now)
+    taken |= {one.id for one in wanted if one.mark and (one.mark.caller, one.mark.token) in known}
     found = await accounts.read(tx, [one.secret_hash for one in wanted], day)
     grants: list[Grant] = []
     rows = []

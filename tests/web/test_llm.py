@@ -344,7 +344,7 @@ def test_what_is_retained_and_counted_is_what_was_answered(live: Live, tmp_path:
     (row,) = live.request("GET", "/v1/retention", key=key).json["data"]
     assert row["response"] == first.json
     assert first.json["engine"] == "llm"
-    assert (total(live, "drift_hours", "retry"), total(live, "drift_hours", "pass")) == (1, 0)
+    assert (total(live, "drift_hours", "retries"), total(live, "drift_hours", "passes")) == (1, 0)
 
 
 def test_what_a_model_says_is_kept_nowhere_unless_it_is_retained(live: Live, tmp_path: Path) -> None:
