@@ -64,6 +64,18 @@ BAD = {
         '{"verify": {"Authorization": "x\\r\\nHost: y"}}',
     ],
     "X402_TIMEOUT_S": ["0", "-1", "61", "nan", "inf", "soon"],
+    "LLM_API_KEY": ["two words", "schlüssel", "a\nHost: x"],
+    "LLM_BASE_URL": [
+        "openrouter.ai",
+        "ftp://models.example",
+        "https://",
+        "https://u:p@models.example",
+        "https://m/?a=1",
+    ],
+    "LLM_MODEL": ["two words", "x" * 201, "a\tb"],
+    "LLM_FALLBACK_MODEL": ["two words"],
+    "LLM_TIMEOUT_S": ["0", "-1", "61", "nan", "soon"],
+    "LLM_JSON_MODE": ["yes", "2", "true"],
     "SIGNUPS_PER_HOUR": ["-1", "ten", "1.5", "10000000"],
     "KEY_REQUESTS_PER_SECOND": ["-1", "fast"],
     "CLIENT_TIMEOUT_S": ["0", "61", "soon"],
@@ -101,7 +113,14 @@ def test_postgresql_wants_a_secret_key() -> None:
 
 def test_faults_do_not_repeat_secrets() -> None:
     with pytest.raises(ConfigFaults) as caught:
-        from_env({"ADMIN_TOKEN": "hidden words", "DATABASE_URL": "postgres://user:hidden@db/x", "PORT": "x"})
+        from_env(
+            {
+                "ADMIN_TOKEN": "hidden words",
+                "LLM_API_KEY": "hidden key",
+                "DATABASE_URL": "postgres://user:hidden@db/x",
+                "PORT": "x",
+            }
+        )
     assert "hidden" not in str(caught.value)
 
 
@@ -167,6 +186,35 @@ def test_the_facilitator_is_read_with_its_headers() -> None:
     assert "hidden" not in str(caught.value)
     none = from_env({})
     assert (none.x402_facilitator_url, none.x402_facilitator_headers, none.x402_timeout_s) == ("", {}, 30)
+
+
+@pytest.mark.promise("ops.llm_settings")
+def test_the_model_is_read_and_has_defaults() -> None:
+    none = from_env({})
+    assert (none.llm_api_key, none.llm_model, none.llm_fallback_model) == ("", "", "")
+    assert (none.llm_base_url, none.llm_timeout_s, none.llm_json_mode) == ("https://openrouter.ai/api/v1", 30, True)
+    config = from_env(
+        {
+            "LLM_API_KEY": "secret-6",
+            "LLM_BASE_URL": "http://127.0.0.1:11434/v1/",
+            "LLM_MODEL": "a/b:free",
+            "LLM_FALLBACK_MODEL": "c",
+            "LLM_TIMEOUT_S": "45",
+            "LLM_JSON_MODE": "0",
+        }
+    )
+    assert (config.llm_api_key, config.llm_base_url) == ("secret-6", "http://127.0.0.1:11434/v1")
+    assert (config.llm_model, config.llm_fallback_model) == ("a/b:free", "c")
+    assert (config.llm_timeout_s, config.llm_json_mode) == (45, False)
+    assert "secret-" not in repr(config)
+
+
+@pytest.mark.promise("x402.margin")
+@pytest.mark.promise("ops.config_faults")
+def test_a_model_that_leaves_a_payment_no_time_is_a_fault() -> None:
+    with pytest.raises(ConfigFaults, match="LLM_TIMEOUT_S must be 45 at most"):
+        from_env({"LLM_API_KEY": "k", "LLM_TIMEOUT_S": "45.1"})
+    assert from_env({"LLM_TIMEOUT_S": "60"}).llm_timeout_s == 60, "no model is asked without a key"
 
 
 def test_every_setting_is_a_field_and_every_field_a_setting() -> None:

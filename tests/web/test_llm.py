@@ -249,6 +249,7 @@ def test_a_time_out_is_a_failure_and_asks_nobody_else(tmp_path: Path, model: Fak
     assert model.models == [PRIMARY]
 
 
+@pytest.mark.promise("llm.bounded")
 def test_an_endless_answer_is_cut_off_whether_it_says_its_length_or_not(live: Live, model: FakeModel) -> None:
     for huge in (HUGE, HUGE_UNSIZED):
         model.sent = 0

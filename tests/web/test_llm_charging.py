@@ -59,6 +59,7 @@ def used(live: Live, key: str) -> int:
     return int(me(live, key)["free_calls"]["used"])
 
 
+@pytest.mark.promise("llm.reserved")
 @pytest.mark.promise("charging.free_exact")
 @pytest.mark.parametrize("credits", [0, 7])
 def test_120_at_once_on_a_fresh_key_ask_the_model_as_often_as_it_has_calls(
@@ -173,6 +174,7 @@ def test_work_that_fails_gives_back_what_was_reserved(live: Live) -> None:
     assert (used(live, key), total(live, "reservations", "1")) == (0, 0)
 
 
+@pytest.mark.promise("llm.reserved")
 @pytest.mark.promise("charging.kill_safe")
 def test_a_reservation_left_by_a_crash_is_released(tmp_path: Path, model: FakeModel, database_url: str) -> None:
     with running(database_url, workers=1, SECRET_KEY=SECRET_KEY, **model.settings) as server:
