@@ -15,8 +15,8 @@ function show(receipt, reason, told) {
   const { signatures, ...content } = receipt;
   const lines = Object.entries(content).flatMap(([name, value]) =>
     typeof value === "object" ? Object.entries(value).map(([inner, text]) => [`${name}.${inner}`, text]) : [[name, value]]);
-  rows.tBodies[0].replaceChildren(...lines.map(([name, value]) =>
-    make("tr", {}, make("th", { scope: "row", textContent: name }), make("td", { textContent: value }))));
+  rows.lastElementChild.replaceChildren(...lines.map(([name, value]) =>
+    make("div", {}, make("dt", {}, make("code", { textContent: name })), make("dd", { textContent: value }))));
 }
 
 async function check(verify) {
