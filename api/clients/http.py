@@ -13,32 +13,26 @@ _MOVED = (301, 302, 307, 308)
 
 
 class BoundedClient:
-    """Requests that take `timeout_s` seconds at most, the wait for their turn included, and whose answers have at most
-    `max_body` bytes. Belongs to one event loop."""
+    """Requests that take `timeout_s` seconds at most, the wait for their turn included. Belongs to one event loop."""
 
-    def __init__(self, timeout_s: float, max_body: int = MAX_BODY) -> None:
+    def __init__(self, timeout_s: float) -> None:
         self.timeout_s = timeout_s
-        self._client = SimpleAsyncHTTPClient(force_instance=True, max_clients=MAX_CLIENTS, max_body_size=max_body)
+        self._client = SimpleAsyncHTTPClient(force_instance=True, max_clients=MAX_CLIENTS, max_body_size=MAX_BODY)
 
     async def get(self, url: str, headers: Mapping[str, str], redirects: int = 0) -> HttpAnswer:
         """GET, following at most so many redirects. `headers` go to the origin of `url` only. Raises Unanswered."""
         origin = urlsplit(url)[:2]
         for _ in range(redirects):
-            answer, location = await self._send(
-                "GET", url, headers if urlsplit(url)[:2] == origin else {}, None, self.timeout_s
-            )
+            answer, location = await self._send("GET", url, headers if urlsplit(url)[:2] == origin else {}, None)
             if answer.status not in _MOVED or not location:
                 return answer
             url = urljoin(url, location)
-        answer, _ = await self._send("GET", url, headers if urlsplit(url)[:2] == origin else {}, None, self.timeout_s)
+        answer, _ = await self._send("GET", url, headers if urlsplit(url)[:2] == origin else {}, None)
         return answer
 
-    async def post_json(
-        self, url: str, headers: Mapping[str, str], body: str, timeout_s: float | None = None
-    ) -> HttpAnswer:
-        """POST of JSON, following no redirect, within `timeout_s` where that is less. Raises Unanswered."""
-        sent = {"Content-Type": "application/json", **headers}
-        answer, _ = await self._send("POST", url, sent, body, timeout_s or self.timeout_s)
+    async def post_json(self, url: str, headers: Mapping[str, str], body: str) -> HttpAnswer:
+        """POST of JSON, following no redirect. Raises Unanswered."""
+        answer, _ = await self._send("POST", url, {"Content-Type": "application/json", **headers}, body)
         return answer
 
     def close(self) -> None:
@@ -46,7 +40,7 @@ class BoundedClient:
         self._client.close()
 
     async def _send(
-        self, method: str, url: str, headers: Mapping[str, str], body: str | None, timeout_s: float
+        self, method: str, url: str, headers: Mapping[str, str], body: str | None
     ) -> tuple[HttpAnswer, str]:
         try:
             response = await self._client.fetch(
@@ -58,8 +52,8 @@ class BoundedClient:
                 follow_redirects=False,
                 # A small compressed body can be a large one; none is asked for.
                 decompress_response=False,
-                connect_timeout=timeout_s,
-                request_timeout=timeout_s,
+                connect_timeout=self.timeout_s,
+                request_timeout=self.timeout_s,
             )
         except Exception as error:
             # Tornado raises whatever ended the exchange: a time-out, TLS, the socket, bytes that are no HTTP.

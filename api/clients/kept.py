@@ -44,6 +44,8 @@ class KeptConnections:
         self._tcp = TCPClient()
         self._idle: list[tuple[IOStream, float]] = []
         self._open: set[IOStream] = set()
+        self._connecting: set[asyncio.Future[IOStream]] = set()
+        self._is_closed = False
 
     async def post_json(self, headers: Mapping[str, str], body: str) -> HttpAnswer:
         """The answer to a POST of JSON. Raises Unanswered."""
@@ -57,7 +59,10 @@ class KeptConnections:
             raise Unanswered(type(error).__name__) from error
 
     def close(self) -> None:
-        """Ends all connections; requests that wait on one raise Unanswered."""
+        """Ends all connections; whatever waits on one raises Unanswered, now and later."""
+        self._is_closed = True
+        for connecting in self._connecting:
+            connecting.cancel()
         for stream in [*self._open, *(stream for stream, _ in self._idle)]:
             stream.close()
         self._idle.clear()
@@ -72,9 +77,21 @@ class KeptConnections:
         return (await self._exchange(await self._connect(), headers, body)).checked()
 
     async def _connect(self) -> IOStream:
-        return await self._tcp.connect(
-            self._host, self._port, ssl_options=self._tls, max_buffer_size=self._max_body + MAX_HEAD
+        if self._is_closed:
+            raise Unanswered("closed")
+        size = self._max_body + MAX_HEAD
+        connecting = asyncio.ensure_future(
+            self._tcp.connect(self._host, self._port, ssl_options=self._tls, max_buffer_size=size)
         )
+        self._connecting.add(connecting)
+        try:
+            return await connecting
+        except asyncio.CancelledError:
+            if self._is_closed:
+                raise Unanswered("closed") from None
+            raise
+        finally:
+            self._connecting.discard(connecting)
 
     def _take(self) -> IOStream | None:
         """The connection that was used last, of those that are still good."""

@@ -310,7 +310,7 @@ def test_the_places_at_a_model_are_limited_and_the_wait_counts(tmp_path: Path, m
         client.close()
         return [first, second]
 
-    assert asyncio.run(scenario()) == ["HTTPTimeoutError", "Timeout of the wait for a place"]
+    assert asyncio.run(scenario()) == ["TimeoutError", "TimeoutError"]
     assert len(model.asked) == 1, "the second one never had a place"
 
 
