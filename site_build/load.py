@@ -17,6 +17,7 @@ from site_build.engines import consensus_result
 from site_build.examples import computed_results
 from site_build.faults import BuildFailed, Fault, at_text
 from site_build.model import Article, Case, Integration, Listing, Page, Site, Source
+from site_build.stylesheet import squeeze
 from site_build.tree import shown
 
 T = TypeVar("T")
@@ -63,7 +64,7 @@ class Loader:
             articles=tuple(sorted(articles, key=lambda page: (page.date, page.url), reverse=True)),
             integrations=tuple(sorted(integrations, key=lambda page: (page.order, page.url))),
             templates=templates,
-            static=self._bytes("static"),
+            static={n: squeeze(b) if n.endswith(".css") else b for n, b in self._bytes("static").items()},
             root_files=self._bytes("root"),
         )
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,8 @@ def server(tmp_path: Path, dist: Path) -> Iterator[Live]:
         yield live
 
 
-@pytest.fixture
-def page(browser: Browser, server: Live) -> Iterator[Page]:
+@contextmanager
+def opened_page(browser: Browser, server: Live) -> Iterator[Page]:
     """A fresh page on the server, which fails the test when the page logs an error that the test did not expect."""
     context = browser.new_context(base_url=f"http://127.0.0.1:{server.port}")
     opened, errors = context.new_page(), []
@@ -55,3 +56,10 @@ def page(browser: Browser, server: Live) -> Iterator[Page]:
     context.close()
     # Chromium logs every refused or failed fetch as an error; that is what some tests are about.
     assert not [error for error in errors if not error.startswith("Failed to load resource")]
+
+
+@pytest.fixture
+def page(browser: Browser, server: Live) -> Iterator[Page]:
+    """A fresh page on the server."""
+    with opened_page(browser, server) as opened:
+        yield opened

@@ -67,6 +67,8 @@ def test_scripts_are_few_small_and_not_inline(built: Project) -> None:
             assert "defer" in attributes or "async" in attributes, route
         wanted = [(built.out / s.lstrip("/")).stat().st_size for s in re.findall(r'data-module="([^"]+)"', html)]
         assert 0 < sum(wanted) <= 6 * KB, (route, sum(wanted))
+        for source in re.findall(r'/static/[^" ]+\.js', " ".join(re.findall(r'data-tool="([^"]+)"', html))):
+            assert (built.out / source.lstrip("/")).stat().st_size <= 8 * KB, source
         eager = [(built.out / s.lstrip("/")).stat().st_size for s in re.findall(r'<script[^>]*src="([^"]+)"', html)]
         assert sum(eager) <= 6 * KB, (route, sum(eager))
 
