@@ -78,7 +78,8 @@ export function rates(figure, title, rows, baseline, noun) {
 // `rows`: [{date, judge, consensus}], oldest first
 export function calls(figure, rows) {
   const most = Math.max(...rows.map(({ judge, consensus }) => judge + consensus)), total = rows.reduce((sum, row) => sum + row.judge + row.consensus, 0);
-  const top = Math.max(4, Math.ceil(most / 4) * 4), busiest = rows.find(({ judge, consensus }) => judge + consensus === most);
+  const unit = 10 ** Math.floor(Math.log10(Math.max(most, 4)));
+  const top = [1, 2, 4, 6, 8, 10].map((step) => step * unit).find((step) => step >= Math.max(most, 4)), busiest = rows.find(({ judge, consensus }) => judge + consensus === most);
   const summary = total ? `${whole(total)} in ${rows.length} days, most on ${day(busiest.date)}: ${whole(most)}. Judge is filled, consensus outlined.` : `None in ${rows.length} days.`;
   put(figure, "Answered calls", summary, ["Day", "Judge", "Consensus"], rows.map((row) => [row.date, whole(row.judge), whole(row.consensus)]), (width) => {
     const { x, y, marks } = axes(width, rows.length, rows.map(({ date }) => day(date)), top, whole);

@@ -34,9 +34,9 @@ function show({ series, baseline, last_24h: last, versions, agents }) {
   charts.rates(get("retry"), "Retry rate", rows("retry_rate", "judge_calls"), baseline.retry_rate, "judge calls");
   charts.rates(get("false"), "False consensus", rows("false_consensus_risk", "consensus_calls"), baseline.false_consensus_risk, "consensus calls");
   get("versions").replaceChildren(versions.length ? charts.table(
-    ["Version", "First call", "Judge calls", "Fail rate", "Retry rate", "Consensus calls", "False consensus"],
-    versions.map((row) => [row.version || "none", when(row.first_call), charts.whole(row.judge_calls), charts.percent(row.fail_rate), charts.percent(row.retry_rate),
-      charts.whole(row.consensus_calls), charts.percent(row.false_consensus_risk)]), "Versions by their first call")
+    ["Agent", "Version", "First call", "Judge calls", "Fail rate", "Retry rate", "Consensus calls", "False consensus"],
+    versions.map((row) => [row.agent_id || "untagged", row.version || "none", when(row.first_call_at), charts.whole(row.judge_calls), charts.percent(row.fail_rate), charts.percent(row.retry_rate),
+      charts.whole(row.consensus_calls), charts.percent(row.false_consensus_risk)]), "Versions, with all their calls of these days")
     : make("p", { className: "hint" }, "No call named a version. Send version with your calls to compare them."));
 }
 

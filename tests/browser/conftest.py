@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -46,9 +47,9 @@ def server(tmp_path: Path, dist: Path) -> Iterator[Live]:
 
 
 @contextmanager
-def opened_page(browser: Browser, server: Live) -> Iterator[Page]:
+def opened_page(browser: Browser, server: Live, **options: Any) -> Iterator[Page]:
     """A fresh page on the server, which fails the test when the page logs an error that the test did not expect."""
-    context = browser.new_context(base_url=f"http://127.0.0.1:{server.port}")
+    context = browser.new_context(base_url=f"http://127.0.0.1:{server.port}", **options)
     opened, errors = context.new_page(), []
     opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     opened.on("pageerror", lambda error: errors.append(str(error)))

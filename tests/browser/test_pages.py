@@ -7,7 +7,7 @@ from typing import Literal
 
 import axe_playwright_python
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.live import Live
 
@@ -15,6 +15,13 @@ AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(enc
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 WIDTHS = (390, 1440)
 Scheme = Literal["light", "dark"]
+
+
+def barriers(page: Page) -> dict[str, list[str]]:
+    """What axe finds on the page as it stands: rules, each with the elements that break it."""
+    page.evaluate(AXE)
+    result = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
+    return {fault["id"]: [node["html"][:120] for node in fault["nodes"]] for fault in result["violations"]}
 
 
 @pytest.mark.promise("site.accessible")
@@ -34,11 +41,7 @@ def test_no_page_has_a_barrier_or_an_error(
     found: dict[str, list[str]] = {}
     for path in pages:
         page.goto(f"http://127.0.0.1:{server.port}{path}")
-        page.evaluate(AXE)
-        result = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        found |= {
-            f"{path} {fault['id']}": [node["html"][:120] for node in fault["nodes"]] for fault in result["violations"]
-        }
+        found |= {f"{path} {name}": nodes for name, nodes in barriers(page).items()}
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found[f"{path} is wider than {width}"] = []
     context.close()

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.conftest import opened_page
+from tests.browser.test_pages import barriers
 from tests.examples import example
 from tests.live import Live
 
@@ -201,3 +203,28 @@ def test_a_typed_key_is_kept_nowhere(page: Page, server: Live) -> None:
     assert "scr_" not in stored
     page.reload()
     assert page.get_by_label("Your API key").input_value() == ""
+
+
+@pytest.mark.promise("site.accessible")
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1440)])
+def test_what_is_drawn_has_no_barrier(browser: Browser, server: Live, scheme: str, width: int) -> None:
+    key = server.new_key()
+    with opened_page(browser, server, color_scheme=scheme, viewport={"width": width, "height": 900}) as page:
+        opened(page, key)
+        page.get_by_role("button", name="Judge it").click()
+        expect(page.locator(JUDGE).get_by_role("heading", name="pass")).to_be_visible()
+        assert not barriers(page)
+        page.get_by_label("Your API key").fill("")
+        page.get_by_label("Task", exact=True).first.fill("")
+        page.get_by_role("button", name="Judge it").click()
+        expect(page.locator(JUDGE).locator(".refusal")).to_contain_text("402")
+        assert not barriers(page)
+        page.get_by_label("Your API key").fill(key)
+        page.get_by_role("button", name="Judge it").click()
+        expect(page.locator("#judge .error")).to_be_visible()
+        assert not barriers(page)
+        page.get_by_role("tab", name="Consensus").click()
+        page.get_by_role("button", name="Compare them").click()
+        expect(page.locator(CONSENSUS).get_by_role("heading", name="high risk")).to_be_visible()
+        assert not barriers(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
