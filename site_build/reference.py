@@ -25,6 +25,10 @@ AUTH_SENTENCES = {
 }
 
 
+_SCHEMAS = ("inputSchema", "outputSchema")
+_SCHEMA = {"type": "object", "$comment": "Shortened here. It is the schema of the operation of that name."}
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field of a body. `limits` and `values` are ready to read; `fields` are its own fields, or those of its items.
@@ -144,8 +148,15 @@ def _operation(operation: Operation, site: Site) -> OperationDoc:
             Call(id, label, fence, make(operation, site.base_url)) for id, (label, fence, make) in LANGUAGES.items()
         ),
         request=as_json(operation.example) if operation.body else "",
-        response=as_json(example) if example is not None else "",
+        response=as_json(_shortened(example)) if example is not None else "",
     )
+
+
+def _shortened(example: Any) -> Any:
+    """The example without the schemas of tools in it, which would be larger than the rest of the reference."""
+    if isinstance(example, dict):
+        return {key: _SCHEMA if key in _SCHEMAS else _shortened(value) for key, value in example.items()}
+    return [_shortened(value) for value in example] if isinstance(example, list) else example
 
 
 def field(
