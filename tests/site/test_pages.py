@@ -164,3 +164,10 @@ def test_the_signup_form_works_by_name(built: Project) -> None:
     for name in ("email", "name"):
         assert f'<label for="{name}">' in html
         assert f'aria-describedby="{name}-error"' in html
+
+
+@pytest.mark.promise("site.docs")
+def test_the_reference_shows_tools_without_their_schemas(built: Project) -> None:
+    page = text(built, "docs.md")
+    assert page.count('"inputSchema": {"type": "object", "$comment": "Shortened here.') == 2
+    assert len(page) < 100_000, "what an agent reads at once"
