@@ -38,10 +38,12 @@ class Server:
     lines: "queue.Queue[str | None]" = field(default_factory=queue.Queue)
     pids: dict[int, int] = field(default_factory=dict)
     port: int = 0
+    log: list[str] = field(default_factory=list)
 
     def read(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:
+            self.log.append(line)
             self.lines.put(line)
         self.lines.put(None)
 

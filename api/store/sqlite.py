@@ -80,7 +80,8 @@ class SqliteTx:
 class SqliteDatabase:
     """A Database on one SQLite file. Make it with `open`."""
 
-    def __init__(self, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+        self._path, self._file = path.absolute(), _identity(path)
         self._writer, self._reader = writer, reader
         self._write_lock, self._read_lock = asyncio.Lock(), asyncio.Lock()
         self._unbroken = Unbroken()
@@ -104,11 +105,12 @@ class SqliteDatabase:
             if isinstance(error, OSError | sqlite3.Error):
                 raise StorageUnavailable(f"cannot open {path}: {error}") from error
             raise
-        return cls(*connections)
+        return cls(path, *connections)
 
     async def write(self, fn: Callable[Concatenate[Any, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         async def work() -> T:
             async with _held(self._write_lock):
+                self._require_file()
                 return await _transact(self._writer, "BEGIN IMMEDIATE", fn, *args, **kwargs)
 
         return await self._unbroken.run(work)
@@ -136,10 +138,25 @@ class SqliteDatabase:
 
         await self._unbroken.run(work)
 
+    def _require_file(self) -> None:
+        """Raises StorageUnavailable when the file is not where it was opened. SQLite would go on writing to a deleted
+        file as if nothing had happened, and all of it would be gone with the process."""
+        if _identity(self._path) != self._file:
+            raise StorageUnavailable(f"{self._path} was deleted or replaced while it was open")
+
     async def close(self) -> None:
         await self._unbroken.close()
         await self._reader.close()
         await self._writer.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What a file is apart from its name; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 async def _connect(path: Path) -> aiosqlite.Connection:

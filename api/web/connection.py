@@ -246,8 +246,19 @@ class Exchange(HTTPMessageDelegate):
         written = self._written = self._connection.write_headers(start_line, headers, chunk)
         written.add_done_callback(_see_exception)
         if not written.done():
-            timeout = asyncio.get_running_loop().call_later(self._connections.client_seconds, self._connection.close)
-            written.add_done_callback(lambda _: timeout.cancel())
+            self._wait_for_client(written, len(response.body))
+
+    def _wait_for_client(self, written: "asyncio.Future[None]", size: int) -> None:
+        """Holds what the client does not take at once, for a while, and not when too much is held already."""
+        self._front.buffered += size
+        seconds = self._connections.client_seconds if self._front.buffered <= MAX_BUFFERED else 0
+        timeout = asyncio.get_running_loop().call_later(seconds, self._connection.close)
+
+        def end_waiting(_: object) -> None:
+            timeout.cancel()
+            self._front.buffered -= size
+
+        written.add_done_callback(end_waiting)
 
     def _end(self, *, close: bool) -> None:
         self._connections.open_exchanges.discard(self)

@@ -28,7 +28,8 @@ _HSTS = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
 
 
 class Front:
-    """Answers any request. `in_flight` counts requests being answered, `buffered` the bytes of bodies held."""
+    """Answers any request. `in_flight` counts requests being answered, `buffered` the bytes held of bodies that come in
+    and of answers that their clients are slow to take."""
 
     def __init__(
         self,
