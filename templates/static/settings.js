@@ -57,15 +57,16 @@ export function open({ ask: asking, leave, refresh, shared: telling }) {
     if (!reply) return;
     if (!reply.ok) return fault(reply);
     show(reply.answer);
+    say("hook-tested");
     say("hook-said", "Removed. What was waiting to be sent is cancelled.");
     address.focus();
   });
   get("hook-test").addEventListener("click", async ({ target }) => {
-    say("hook-said", "Sending a test.");
+    say("hook-tested", "Sending a test.");
     const reply = await change({ test_alert_webhook: true }, target);
     if (!reply) return;
-    if (reply.ok) say("hook-said", tested(reply.answer.test_delivery));
-    else { say("hook-said"); fault(reply); }
+    if (reply.ok) say("hook-tested", tested(reply.answer.test_delivery));
+    else { say("hook-tested"); fault(reply); }
   });
   keep.addEventListener("change", async () => {
     const reply = await change({ retention_days: keep.checked ? 1 : 0 }, keep);
