@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from site_build import seal, tree
+from site_build import kept, tree
 from site_build.cache import Cache
 
 
@@ -16,13 +16,24 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     base_url = options.base_url or os.environ.get("PUBLIC_BASE_URL", "")
     date = options.date or _source_date()
-    inputs = tree.inputs_digest(options.content, options.templates, f"{base_url}\n{date}")
+    try:
+        sources = tree.Sources.read(options.content, options.templates)
+        return _build(options, sources, base_url, date)
+    except OSError as error:
+        print(f"{error.filename or options.out}:1:1: {error.strerror or error}", file=sys.stderr)
+        return 1
+
+
+def _build(options: argparse.Namespace, sources: tree.Sources, base_url: str, date: str) -> int:
+    inputs = sources.digest(f"{base_url}\n{date}")
     if options.if_changed and _built_from(options.out, inputs):
         print(f"{tree.shown(options.out)} is up to date")
         return 0
     cache = Cache(options.cache, tree.builder_digest())
-    if seal.holds(options.out, inputs, cache):
-        print(f"{tree.shown(options.out)} is up to date, every byte of it")
+    left = kept.load(options.out, cache)
+    cache.close()
+    if left.inputs == inputs and left.whole(options.out):
+        print(f"{tree.shown(options.out)} is up to date, all of it")
         return 0
     # A build makes many small objects that live to its end: looking for cycles among them often only costs time.
     gc.set_threshold(50_000)
@@ -31,12 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
     from site_build.faults import BuildFailed
 
     try:
-        print(build(options.content, options.templates, options.out, base_url, date, options.cache, inputs))
+        print(build(sources, options.out, base_url, date, options.cache))
     except BuildFailed as failed:
         print(failed, file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"{error.filename or options.out}:1:1: {error.strerror or error}", file=sys.stderr)
         return 1
     return 0
 

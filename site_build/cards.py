@@ -1,7 +1,8 @@
 """Pure. The cards by which programs find the service: the MCP server card, the catalogue that leads to it, the A2A
 agent card (PROTOCOLS.md sections 2 and 3)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from api.contract import tools
@@ -16,19 +17,22 @@ AGENT_CARD = "/.well-known/agent-card.json"
 _JSON = "application/json"
 
 
-def cards(site: Site) -> dict[str, Output]:
-    """The files by their routes."""
-    server = server_card(site)
-    documents = {
-        SERVER_CARD: (server, SERVER_CARD_TYPE),
-        "/mcp/server-card": (server, SERVER_CARD_TYPE),
-        CATALOG: (catalog(site), _JSON),
-        AGENT_CARD: (agent_card(site), _JSON),
-    }
-    return {
-        route: Output(route[1:], json_bytes(document), media_type, "discovery")
-        for route, (document, media_type) in documents.items()
-    }
+def cards(site: Site) -> list[Output]:
+    """The files, each with its route."""
+    documents = (
+        (SERVER_CARD, server_card, SERVER_CARD_TYPE),
+        ("/mcp/server-card", server_card, SERVER_CARD_TYPE),
+        (CATALOG, catalog, _JSON),
+        (AGENT_CARD, agent_card, _JSON),
+    )
+    return [
+        Output(route[1:], route, kind, "discovery", site.digest, partial(_bytes, document, site))
+        for route, document, kind in documents
+    ]
+
+
+def _bytes(document: Callable[[Site], dict[str, Any]], site: Site) -> bytes:
+    return json_bytes(document(site))
 
 
 def server_card(site: Site) -> dict[str, Any]:

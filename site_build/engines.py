@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.core.consensus import Answer, consensus
-from api.core.judge import judge
-from api.core.signals import consensus_signals
 from api.openapi import EXAMPLE_REQUEST_ID
 
 
@@ -16,6 +14,8 @@ def consensus_result(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def consensus_signals_of(outputs: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
     """The named signals of a consensus of `outputs`, given by agents `a`, `b`, `c` and so on."""
+    from api.core.signals import consensus_signals  # seldom asked for, and slow to import
+
     found = consensus([Answer(output, chr(ord("a") + index)) for index, output in enumerate(outputs)])
     signals = consensus_signals(found)
     return {name: signals[name] for name in names}
@@ -23,6 +23,8 @@ def consensus_signals_of(outputs: Sequence[str], names: Sequence[str]) -> dict[s
 
 def judge_result(request: Mapping[str, Any]) -> dict[str, Any]:
     """The result fields of a judge request, without what is made per call."""
+    from api.core.judge import judge  # its tables take a tenth of a second
+
     found = judge(request["task"], request["agent_output"], request.get("evidence", ()), request.get("criteria", ()))
     return {
         "verdict": found.verdict,

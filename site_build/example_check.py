@@ -8,12 +8,24 @@ import yaml
 
 from api.contract import DIALECT, BodySchema
 from api.openapi import example_problem
+from site_build.cache import Cache
 from site_build.examples import fits, success
 from site_build.faults import Fault
 from site_build.model import Site
 
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _NOT_SCHEMAS = frozenset({"examples", "example", "default", "enum", "const"})
+
+
+def check_examples(site: Site, cache: Cache) -> list[Fault]:
+    """The faults of the site's examples; none at once when they had none before."""
+    key = cache.key("examples", site.digest)
+    if cache.get(key) is not None:
+        return []
+    faults = example_faults(site)
+    if not faults:
+        cache.put(key, b"good")
+    return faults
 
 
 def example_faults(site: Site) -> list[Fault]:

@@ -5,21 +5,22 @@ from typing import Any
 
 from api.contract import Contract, Operation, tools
 from api.core.mcp.messages import response
-from site_build.engines import answered, consensus_result, judge_result
 from site_build.layout import as_javascript, as_json, as_python
 
 KEY_VARIABLE = "SCREWTAPE_API_KEY"
-_COMPUTED: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "judge": judge_result,
-    "consensus": consensus_result,
-}
 
 
 def computed_results(contract: Contract) -> dict[str, Any]:
     """The 200 bodies of the operations whose answer depends on the request alone, by operation id."""
+    from site_build.engines import answered, consensus_result, judge_result  # the engines take long to import
+
+    computed: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+        "judge": judge_result,
+        "consensus": consensus_result,
+    }
     found = {
         id: answered(compute(contract.operations[id].example))
-        for id, compute in _COMPUTED.items()
+        for id, compute in computed.items()
         if id in contract.operations and fits(contract.operations[id])
     }
     if "mcp" in contract.operations:

@@ -1,7 +1,8 @@
-"""The only reader of content/ and templates/: files in, a `Site` out, or every fault of them."""
+"""The reader of content/ and templates/: their bytes in, a `Site` out, or every fault of them."""
 
 import contextlib
-import os
+import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,13 +13,14 @@ from api import facts as fact_files
 from api import problems as problem_files
 from api.contract import Contract, tools
 from api.yamlfile import YamlFault, read_text
-from site_build import frontmatter, tree
+from site_build import frontmatter
+from site_build.cache import Cache
 from site_build.engines import consensus_result
 from site_build.examples import computed_results
 from site_build.faults import BuildFailed, Fault, at_text
 from site_build.model import Article, Case, Integration, Listing, Page, Site, Source
 from site_build.stylesheet import squeeze
-from site_build.tree import shown
+from site_build.tree import Sources, shown
 
 T = TypeVar("T")
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
@@ -26,13 +28,16 @@ TEXT_TEMPLATES = (".html", ".txt", ".xml", ".md")
 
 
 class Loader:
-    """Gathers faults, so that one build names them all."""
+    """Gathers faults, so that one build names them all. Names of files are paths from content/."""
 
-    def __init__(self, content: Path, templates: Path) -> None:
-        self.content, self.templates = content, templates
+    def __init__(self, sources: Sources, cache: Cache) -> None:
+        self.sources, self.cache = sources, cache
+        self.content = sources.content_folder
+        self.content_name, self.templates_name = shown(self.content), shown(sources.templates_folder)
         self.faults: list[Fault] = []
         self.layouts: frozenset[str] = frozenset()
-        self.folders: dict[Path, dict[str, str]] = {}
+        self.folders = _by_folder(sources.content)
+        self.texts_of: dict[str, dict[str, str]] = {}
 
     def load(self, base_url: str, date: str) -> Site:
         """The whole site. An empty `base_url` means the one of site.yaml. Raises BuildFailed with all that is wrong."""
@@ -43,15 +48,17 @@ class Loader:
             self.faults.append(Fault("PUBLIC_BASE_URL", 1, 1, f"{base_url} is not an address like https://example.org"))
         problems = self._attempt(lambda: problem_files.load(self.content, base_url), "problems.yaml")
         templates = self._templates()
-        data = [self._text(self.content / name) for name in ("openapi.yaml", "problems.yaml")]
+        data = [self._text(name) for name in ("openapi.yaml", "problems.yaml")]
         self.layouts = frozenset(name.removesuffix(".html") for name in templates if name.endswith(".html"))
         pages, integrations = self._pages(), self._integrations()
         articles = self._articles(contract)
-        results = self._attempt(lambda: computed_results(contract), "openapi.yaml") if contract else None
+        digest = self.sources.shared_digest(base_url)
+        results = self._attempt(lambda: self._results(contract, digest), "openapi.yaml") if contract else None
         cards = self._cards(contract)
         if self.faults or facts is None or contract is None or problems is None or results is None:
             raise BuildFailed(self.faults)
         return Site(
+            digest=digest,
             base_url=base_url,
             date=date,
             facts=facts,
@@ -84,26 +91,45 @@ class Loader:
             self.faults.append(Fault(name, 1, 1, f"is not as it should be: {error}"))
         return None
 
-    def _text(self, path: Path) -> Source | None:
+    def _results(self, contract: Contract, digest: bytes) -> Any:
+        key = self.cache.key("results", digest)
+        if (stored := self.cache.get(key)) is None:
+            stored = json.dumps(computed_results(contract)).encode()
+            self.cache.put(key, stored)
+        return json.loads(stored)
+
+    def _text(self, name: str) -> Source | None:
+        shown_name = f"{self.content_name}/{name}"
+        body = self.sources.content.get(name)
+        if body is None:
+            self.faults.append(Fault(shown_name, 1, 1, "there is no such file"))
+            return None
+        return self._decoded(shown_name, body)
+
+    def _decoded(self, name: str, body: bytes) -> Source | None:
         try:
-            return Source(shown(path), path.read_text(encoding="utf-8"))
+            return Source(name, body.decode().replace("\r\n", "\n"))
         except UnicodeDecodeError as error:
-            self.faults.append(Fault(shown(path), 1, 1, f"is not UTF-8: {error.reason} at byte {error.start}"))
-        except OSError as error:
-            self.faults.append(Fault(shown(path), 1, 1, error.strerror or "can't be read"))
+            self.faults.append(Fault(name, 1, 1, f"is not UTF-8: {error.reason} at byte {error.start}"))
         return None
 
     def _values(self, name: str, head: str, table: Mapping[str, frontmatter.Check], line: int) -> dict[str, Any] | None:
+        key = self.cache.key("front matter", ",".join(table).encode(), head.encode())
+        if (stored := self.cache.get(key)) is not None:
+            values: dict[str, Any] = json.loads(stored)
+            return values
         try:
-            return frontmatter.read(name, head, table, line)
+            values = frontmatter.read(name, head, table, line)
         except BuildFailed as failed:
             self.faults += failed.faults
             return None
+        self.cache.put(key, json.dumps(values).encode())
+        return values
 
     def _document(
-        self, path: Path, table: Mapping[str, frontmatter.Check]
+        self, name: str, table: Mapping[str, frontmatter.Check]
     ) -> tuple[Source, dict[str, Any], str, int] | None:
-        source = self._text(path)
+        source = self._text(name)
         if source is None:
             return None
         try:
@@ -115,22 +141,21 @@ class Loader:
         return (source, values, body, line) if values is not None else None
 
     def _pages(self) -> list[Page]:
-        pages, top = [], self.content / "pages"
-        for path in tree.files(top):
-            if path.suffix == ".md":
-                name = path.relative_to(top).with_suffix("").as_posix()
-                url = {"index": "/", "404": "/404.html"}.get(name, f"/{name}")
-                pages += self._page(path, url, frontmatter.PAGE, "page", self._beside(path))
-        changelog = self.content / "changelog.md"
-        if changelog.exists():
-            pages += self._page(changelog, "/changelog", frontmatter.CHANGELOG, "changelog", {})
+        pages = []
+        for name in self.sources.content:
+            if name.startswith("pages/") and name.endswith(".md"):
+                stem = name.removeprefix("pages/").removesuffix(".md")
+                url = {"index": "/", "404": "/404.html"}.get(stem, f"/{stem}")
+                pages += self._page(name, url, frontmatter.PAGE, "page", self._beside(name))
+        if "changelog.md" in self.sources.content:
+            pages += self._page("changelog.md", "/changelog", frontmatter.CHANGELOG, "changelog", {})
         return pages
 
     def _page(
-        self, path: Path, url: str, table: Mapping[str, frontmatter.Check], layout: str, files: Mapping[str, str]
+        self, name: str, url: str, table: Mapping[str, frontmatter.Check], layout: str, files: Mapping[str, str]
     ) -> list[Page]:
-        """The page at `path` in a list, or an empty one and faults."""
-        read = self._document(path, table)
+        """The page of a file in a list, or an empty one and faults."""
+        read = self._document(name, table)
         if read is None:
             return []
         source, values, body, line = read
@@ -140,6 +165,7 @@ class Loader:
         return [
             Page(
                 url=url,
+                digest=_digest(url, layout, source.text, *_flat(files)),
                 source=source,
                 title=values["title"],
                 description=values["description"].strip(),
@@ -159,18 +185,24 @@ class Loader:
         return layout
 
     def _articles(self, contract: Contract | None) -> list[Article]:
-        articles, top = [], self.content / "blog"
-        for path in sorted(top.glob("*.md")):
-            read = self._document(path, frontmatter.ARTICLE)
+        articles = []
+        for name in sorted(self.folders.get("blog", ())):
+            read = self._document(name, frontmatter.ARTICLE) if name.endswith(".md") else None
             if read is None:
                 continue
             source, values, body, line = read
             cases: tuple[Case, ...] = ()
+            set_text = ""
             if "cases" in values:
-                cases = self._cases(path.parent / values["cases"], source, contract)
+                sets = f"blog/{values['cases']}"
+                cases = self._cases(sets, source, contract)
+                set_text = self.sources.content.get(sets, b"").decode(errors="replace")
+            url = f"/blog/{name.removeprefix('blog/').removesuffix('.md')}"
+            files = self._beside(name) if "code(" in body or "include(" in body else {}
             articles.append(
                 Article(
-                    url=f"/blog/{path.stem}",
+                    url=url,
+                    digest=_digest(url, source.text, set_text, *_flat(files)),
                     source=source,
                     title=values["title"],
                     description=values["description"].strip(),
@@ -180,19 +212,18 @@ class Loader:
                     body_line=line,
                     date=values["date"],
                     cases=cases,
-                    files=self._beside(path) if "code(" in body or "include(" in body else {},
+                    files=files,
                 )
             )
         return articles
 
-    def _cases(self, path: Path, article: Source, contract: Contract | None) -> tuple[Case, ...]:
-        if not path.is_file():
-            self.faults.append(
-                at_text(article.name, article.text, path.name, f"there is no file {path.name} beside it")
-            )
+    def _cases(self, name: str, article: Source, contract: Contract | None) -> tuple[Case, ...]:
+        if name not in self.sources.content:
+            own = name.removeprefix("blog/")
+            self.faults.append(at_text(article.name, article.text, own, f"there is no file {own} beside it"))
             return ()
-        source = self._text(path)
-        rows = self._attempt(lambda: read_text(source.text, source.name), path.name) if source else None
+        source = self._text(name)
+        rows = self._attempt(lambda: read_text(source.text, source.name), name) if source else None
         if source is None or rows is None:
             return ()
         if not isinstance(rows, list) or not all(
@@ -214,21 +245,25 @@ class Loader:
         return tuple(cases)
 
     def _integrations(self) -> list[Integration]:
-        found, top = [], self.content / "integrations"
-        for folder in sorted(path for path in top.glob("*") if path.is_dir() and not path.name.startswith((".", "_"))):
-            meta = self._text(folder / "meta.yaml")
-            page = self._text(folder / "page.md")
+        found = []
+        for folder in sorted(name for name in self.folders if name.startswith("integrations/")):
+            name = folder.removeprefix("integrations/")
+            if "/" in name or name.startswith("_"):
+                continue
+            meta = self._text(f"{folder}/meta.yaml")
+            page = self._text(f"{folder}/page.md")
             values = self._values(meta.name, meta.text, frontmatter.INTEGRATION, 1) if meta else None
             if meta is None or page is None or values is None:
                 continue
-            files = self._beside(folder / "page.md")
+            files = self._beside(f"{folder}/page.md")
             if values["file"] not in files:
                 self.faults.append(
                     at_text(meta.name, meta.text, values["file"], f"there is no file {values['file']} beside it")
                 )
             found.append(
                 Integration(
-                    url=f"/integrations/{folder.name}",
+                    url=f"/{folder}",
+                    digest=_digest(folder, meta.text, page.text, *_flat(files)),
                     source=page,
                     title=values["title"],
                     description=values["description"].strip(),
@@ -250,36 +285,51 @@ class Loader:
         known = list(tools(contract)) if contract else []
         found: dict[str, Any] = {}
         for name, table in (("mcp", frontmatter.MCP_CARD), ("agent", frontmatter.AGENT_CARD)):
-            source = self._text(self.content / "cards" / f"{name}.yaml")
+            source = self._text(f"cards/{name}.yaml")
             found[name] = values = self._values(source.name, source.text, table, 1) if source else None
             if source and values and contract and sorted(values.get("skills", known)) != sorted(known):
                 message = f"skills must be the tools: {', '.join(known)}"
                 self.faults.append(at_text(source.name, source.text, "skills", message))
         return found
 
-    def _beside(self, path: Path) -> dict[str, str]:
+    def _beside(self, name: str) -> dict[str, str]:
         """The texts that `code()` and `include()` can show: files in the same folder that are no page or meta data."""
-        if path.parent not in self.folders:
-            texts = self.folders[path.parent] = {}
-            for entry in sorted(os.scandir(path.parent), key=lambda entry: entry.name):
-                if entry.is_file() and not entry.name.startswith(".") and not entry.name.endswith((".md", "meta.yaml")):
+        folder = name.rpartition("/")[0]
+        if folder not in self.texts_of:
+            texts = self.texts_of[folder] = {}
+            for other in self.folders[folder]:
+                if not other.endswith((".md", "meta.yaml")):
                     with contextlib.suppress(UnicodeDecodeError):
-                        texts[entry.name] = Path(entry.path).read_text(encoding="utf-8")
-        return self.folders[path.parent]
+                        texts[other.rpartition("/")[2]] = self.sources.content[other].decode()
+        return self.texts_of[folder]
 
     def _templates(self) -> dict[str, Source]:
         """Texts by the names that templates call each other by."""
         found = {}
-        for path in tree.files(self.templates):
-            name = path.relative_to(self.templates).as_posix()
-            own = path.suffix in TEXT_TEMPLATES and not name.startswith(("static/", "root/"))
-            if own and (source := self._text(path)):
+        for name, body in self.sources.templates.items():
+            own = name.endswith(TEXT_TEMPLATES) and not name.startswith(("static/", "root/"))
+            if own and (source := self._decoded(f"{self.templates_name}/{name}", body)):
                 found[name] = source
         return found
 
     def _bytes(self, folder: str) -> dict[str, bytes]:
-        top = self.templates / folder
-        return {path.relative_to(top).as_posix(): path.read_bytes() for path in tree.files(top)}
+        files = self.sources.templates.items()
+        return {name.removeprefix(f"{folder}/"): body for name, body in files if name.startswith(f"{folder}/")}
+
+
+def _by_folder(files: Mapping[str, bytes]) -> dict[str, list[str]]:
+    folders: dict[str, list[str]] = {}
+    for name in files:
+        folders.setdefault(name.rpartition("/")[0], []).append(name)
+    return folders
+
+
+def _flat(files: Mapping[str, str]) -> list[str]:
+    return [part for pair in files.items() for part in pair]
+
+
+def _digest(*parts: str) -> bytes:
+    return hashlib.sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).digest()
 
 
 def _listing(value: Mapping[str, Any] | None) -> Listing | None:

@@ -3,16 +3,15 @@
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from api.core.receipts.keys import JWKS_PATH
 from api.openapi import public_document
 from site_build.frontmatter import LISTING_SECTIONS
-from site_build.markdown import Converted
 from site_build.model import Article, Page, Site
-from site_build.reference import reference
+from site_build.reference import public_operations
+from site_build.texts import Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +91,16 @@ def llms_sections(site: Site) -> tuple[Section, ...]:
     return tuple(Section(name, links) for name, links in ordered.items() if links)
 
 
-def search_index(site: Site, pages: Mapping[str, Converted]) -> bytes:
+def search_index(site: Site, texts: Texts) -> bytes:
     """Entries {u: URL, t: title, d: description, h: [[id, heading]]}, small enough to send whole."""
     entries: list[dict[str, Any]] = []
     for page in site.all_pages:
         if page.layout == "notfound":
             continue
-        headings = [[entry.id, entry.text] for entry in pages[page.url].toc]
+        headings = [[entry.id, entry.text] for entry in texts.brief(page).toc]
         entries.append({"u": page.url, "t": page.title, "d": page.description, "h": headings})
-    for group in reference(site):
-        for operation in group.operations:
+    for _, operations in public_operations(site.contract):
+        for operation in operations:
             title = f"{operation.method} {operation.path}"
             entries.append({"u": f"/docs#{operation.id}", "t": title, "d": operation.summary, "h": []})
     for kind in site.problems.kinds.values():

@@ -110,6 +110,8 @@ def inline(text: str) -> str:
 
 
 def _outside_fences(text: str, change: Any) -> str:
+    if "```" not in text and "~~~" not in text:
+        return str(change(text))
     parts, at = [], 0
     for match in _FENCE.finditer(text):
         parts += [change(text[at : match.start()]), match[0]]

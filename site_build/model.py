@@ -1,6 +1,6 @@
 """Pure. What the site is made of, as it was read: frozen, and nothing rendered yet."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,9 +40,11 @@ class Page:
     """One page of the site. `url` begins with a slash; `body` is Markdown with Jinja expressions, from `body_line` on.
 
     `layout` names a template. `label` is the short name for lists. `files` are the texts beside the source, by name.
+    `digest` is a hash of all the above, so of all that the page has of its own.
     """
 
     url: str
+    digest: bytes
     source: Source
     title: str
     description: str
@@ -78,9 +80,11 @@ class Site:
 
     `date` (YYYY-MM-DD or "") is the only "now" that the site knows. `results` are the computed 200 bodies by operation
     id. `data` are the texts of openapi.yaml and problems.yaml, in this order, to point into. `cards` are the words of
-    content/cards by their names without .yaml.
+    content/cards by their names without .yaml. `digest` is a hash of all this but the date, the pages, the articles and
+    the integrations.
     """
 
+    digest: bytes
     base_url: str
     date: str
     facts: Facts
@@ -104,16 +108,17 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One file of dist/ and how it is served.
+    """One file of dist/ and how it is served. `make` gives its bytes, always the same ones for one `key`.
 
-    `cache` is page, asset or discovery; `markdown` the route of the page's mirror; `script_hashes` the CSP sources of
-    inline data. `sources` are the files whose text may hold what is wrong with the output, the likeliest first.
+    `cache` is page, asset or discovery; `route` its address; `markdown` the route of the page's mirror. `sources` are
+    the files whose text may hold what is wrong with the output, the likeliest first.
     """
 
     file: str
-    body: bytes
+    route: str
     type: str
     cache: str
+    key: bytes
+    make: Callable[[], bytes]
     markdown: str = ""
-    script_hashes: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()

@@ -1,7 +1,7 @@
 """Pure. Markdown bodies with their Jinja expressions filled in: the text of the mirror and the source of the HTML."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import jinja2
@@ -12,7 +12,7 @@ from site_build.engines import answered, consensus_signals_of
 from site_build.examples import LANGUAGES, response_example
 from site_build.faults import BuildFailed
 from site_build.layout import as_json
-from site_build.model import Article, Integration, Page, Site, Source
+from site_build.model import Article, Integration, Page, Site
 from site_build.pictures import placeholder
 from site_build.templating import environment, fault_of
 
@@ -33,31 +33,33 @@ class CannotExpand(jinja2.TemplateRuntimeError):
     """A function of the Markdown context was asked for something that does not exist."""
 
 
-@dataclass(frozen=True, slots=True)
 class Expander:
-    """Fills in the bodies of one site's pages."""
+    """Fills in the bodies of one site's pages. Its environment is made when a page with expressions is first met."""
 
-    environment: jinja2.Environment
-    shared: Mapping[str, Any]
-    sources: Mapping[str, Source]
-
-    @staticmethod
-    def of(site: Site, cache: Cache) -> "Expander":
-        """An expander with the context that every page has."""
-        # The blank lines keep the line numbers of the template those of the file.
-        texts = {page.url: "\n" * (page.body_line - 1) + page.body for page in site.all_pages if _has_code(page.body)}
-        # "{#" begins an attribute list of a heading in Markdown, so comments look otherwise.
-        made = environment(texts, cache, comment_start_string="{*#", comment_end_string="#*}")
-        return Expander(made, _shared(site), {page.url: page.source for page in site.all_pages})
+    def __init__(self, site: Site, cache: Cache) -> None:
+        self._site, self._cache = site, cache
+        self._sources = {page.url: page.source for page in site.all_pages}
 
     def expand(self, page: Page) -> str:
         """The page's Markdown. Raises BuildFailed that names the line of the expression that failed."""
         if not _has_code(page.body):
             return page.body.strip("\n")
         try:
-            return self.environment.get_template(page.url).render({**self.shared, **_own(page)}).strip("\n")
+            return self._environment.get_template(page.url).render({**self._shared, **_own(page)}).strip("\n")
         except Exception as error:
-            raise BuildFailed([fault_of(error, self.sources, page.source)]) from error
+            raise BuildFailed([fault_of(error, self._sources, page.source)]) from error
+
+    @cached_property
+    def _environment(self) -> jinja2.Environment:
+        # The blank lines keep the line numbers of the template those of the file.
+        pages = [page for page in self._site.all_pages if _has_code(page.body)]
+        texts = {page.url: "\n" * (page.body_line - 1) + page.body for page in pages}
+        # "{#" begins an attribute list of a heading in Markdown, so comments look otherwise.
+        return environment(texts, self._cache, comment_start_string="{*#", comment_end_string="#*}")
+
+    @cached_property
+    def _shared(self) -> dict[str, Any]:
+        return _shared(self._site)
 
 
 def _has_code(body: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.contract import Operation
+from api.contract import Contract, Operation
 from api.openapi import errors_by_status
 from api.problems import ProblemKind
 from site_build.examples import LANGUAGES, response_example, success
@@ -108,17 +108,27 @@ class Group:
     operations: tuple[OperationDoc, ...]
 
 
+def public_operations(contract: Contract) -> list[tuple[Mapping[str, Any], list[Operation]]]:
+    """The document's tags in their order, each with its operations, without operator routes and empty tags."""
+    public = [operation for operation in contract.operations.values() if not operation.operator]
+    tags = [
+        (tag, [operation for operation in public if tag["name"] in operation.spec.get("tags", [])])
+        for tag in contract.document.get("tags", [])
+    ]
+    return [(tag, operations) for tag, operations in tags if operations]
+
+
 def reference(site: Site) -> tuple[Group, ...]:
-    """The groups in the order of the document's tags, without operator routes."""
-    public = [operation for operation in site.contract.operations.values() if not operation.operator]
-    groups = []
-    for tag in site.contract.document.get("tags", []):
-        operations = tuple(_operation(o, site) for o in public if tag["name"] in o.spec.get("tags", []))
-        if operations:
-            groups.append(
-                Group(tag["name"].lower().replace(" ", "-"), tag["name"], tag.get("description", ""), operations)
-            )
-    return tuple(groups)
+    """The groups, one for each tag."""
+    return tuple(
+        Group(
+            tag["name"].lower().replace(" ", "-"),
+            tag["name"],
+            tag.get("description", ""),
+            tuple(_operation(operation, site) for operation in operations),
+        )
+        for tag, operations in public_operations(site.contract)
+    )
 
 
 def _operation(operation: Operation, site: Site) -> OperationDoc:

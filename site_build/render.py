@@ -1,22 +1,26 @@
-"""Pure. A `Site` into the files of dist/: {route: Output}. Reads no file and knows no time but the site's."""
+"""Pure. A `Site` into the files of dist/: {route: Output}. Reads no file and knows no time but the site's.
+
+An output is a promise: its key says what it is made of, its bytes are made when they are asked for.
+"""
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
-from site_build import machine, pictures
+from site_build import machine
 from site_build.cache import Cache
 from site_build.cards import cards
 from site_build.faults import BuildFailed, Fault
-from site_build.markdown import Converted, Converter, absolute, deeper, inline, mirror, tidy
+from site_build.markdown import Converter, absolute, tidy
 from site_build.model import Article, Output, Page, Site, Source
-from site_build.prose import Expander, fenced
-from site_build.reference import reference
-from site_build.templating import environment, fault_of
+from site_build.needs import ANYTHING, Needs
+from site_build.pagetemplates import page_environment
+from site_build.templating import fault_of
+from site_build.texts import Bodies, Texts
 
 TYPES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",
@@ -31,33 +35,37 @@ TYPES: Mapping[str, str] = {
     ".ico": "image/vnd.microsoft.icon",
     ".woff2": "font/woff2",
 }
-WORDS_A_MINUTE = 220
 FEED_ENTRIES = 20
+_OF_ALL_PAGES = frozenset({"site", "sections", "minutes_of", "bodies", ANYTHING})
+"""Names by which a template sees other pages than its own."""
 
 
 def render(site: Site, cache: Cache) -> dict[str, Output]:
-    """Every route of the site. Raises BuildFailed with the faults of all pages together."""
+    """Every route of the site, sorted. Raises BuildFailed when two files want one; what is wrong with a page shows when
+    its output is made."""
     return _Renderer(site, cache).run()
 
 
 class _Renderer:
     def __init__(self, site: Site, cache: Cache) -> None:
-        self.site = site
-        self.cache = cache
-        self.converter = Converter(cache)
-        self.groups = reference(site)
+        self.site, self.cache = site, cache
         self.outputs: dict[str, Output] = {}
         self.faults: list[Fault] = []
-        self.texts: dict[str, str] = {}
-        self.converted: dict[str, Converted] = {}
         self.assets = {name: _hashed(name, body) for name, body in site.static.items()}
-        self.environment = self._environment()
+        converter = Converter(cache)
+        self.texts = Texts(site, cache, converter)
+        self.guides = _guides(site)
+        self.environment = page_environment(site, cache, converter, self.assets, self.guides)
+        self.needs = Needs(site.templates)
+        self.all_pages = _digest(*(page.digest for page in site.all_pages))
+        self.all_guides = _digest(*(page.digest for page in self.guides))
+        self.html_templates = [name for name in site.templates if name.endswith(".html")]
 
     def run(self) -> dict[str, Output]:
-        self._assets()
-        self._prose()
-        if self.faults:
-            raise BuildFailed(self.faults)
+        for name, body in self.site.static.items():
+            self._bytes(f"/static/{self.assets[name]}", body, "asset")
+        for name, body in self.site.root_files.items():
+            self._bytes(f"/{name}", body, "page")
         for page in self.site.all_pages:
             self._page(page)
         self._machine()
@@ -65,136 +73,77 @@ class _Renderer:
             raise BuildFailed(self.faults)
         return dict(sorted(self.outputs.items()))
 
-    def _environment(self) -> jinja2.Environment:
-        made = environment(
-            {name: source.text for name, source in self.site.templates.items()},
-            self.cache,
-            autoescape=jinja2.select_autoescape(("html", "xml")),
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        made.filters.update(
-            inline=lambda text: _markup(inline(text)),
-            markdown=lambda text: _markup(self.converter.convert(text).html),
-            fenced=lambda text, language: fenced(language, text),
-            highlight=self._highlight,
-            deeper=deeper,
-            flat=lambda text: " ".join(str(text).split()),
-            cell=lambda text: " ".join(str(text).split()).replace("|", "\\|"),
-        )
-        site = self.site
-        made.globals.update(
-            site=site,
-            facts=site.facts,
-            settings=site.facts.site,
-            base_url=site.base_url,
-            version=site.contract.version,
-            problems=list(site.problems.kinds.values()),
-            groups=self.groups,
-            sections=machine.llms_sections(site),
-            guides=_guides(site),
-            asset=lambda name: f"/static/{self.assets[name]}",
-            thumbnail=lambda case: _markup(pictures.thumbnail(case)),
-        )
-        return made
-
-    def _highlight(self, code: str, language: str) -> Markup:
-        """A code block. Cached by hand: it does not pass through Markdown."""
-        key = self.cache.key("block", f"{language}\n{code}".encode())
-        html = (self.cache.get(key) or b"").decode()
-        if not html:
-            from site_build.highlight import block
-
-            html = block(code, language)
-            self.cache.put(key, html.encode())
-        return _markup(html)
-
-    def _assets(self) -> None:
-        for name, body in self.site.static.items():
-            file = f"static/{self.assets[name]}"
-            self._add(f"/{file}", Output(file, body, _type(name), "asset"))
-        for name, body in self.site.root_files.items():
-            self._add(f"/{name}", Output(name, body, _type(name), "page"))
-
-    def _prose(self) -> None:
-        """Fills in and converts every body first: lists, searches and feeds need all of them."""
-        expander = Expander.of(self.site, self.cache)
-        for page in self.site.all_pages:
-            try:
-                text = expander.expand(page)
-                converted = self.converter.convert(text)
-            except BuildFailed as failed:
-                self.faults += failed.faults
-                continue
-            self.texts[page.url] = text
-            if isinstance(page, Article):
-                converted = Converted(pictures.in_html(converted.html, page.cases), converted.toc)
-            self.converted[page.url] = converted
+    def _bytes(self, route: str, body: bytes, cache: str) -> None:
+        suffix = route[route.rfind(".") :]
+        kind = TYPES.get(suffix, "application/octet-stream")
+        self._add(Output(route[1:], route, kind, cache, _digest(body), lambda: body))
 
     def _page(self, page: Page) -> None:
-        converted = self.converted[page.url]
-        data = machine.structured_data(page, self.site)
-        title, html = _own_title(converted.html, page.title)
         file = "index.html" if page.url == "/" else page.url.lstrip("/").removesuffix(".html") + ".html"
-        mirror_route = "" if page.layout == "notfound" else "/" + file.removesuffix(".html") + ".md"
+        mirror = "" if page.layout == "notfound" else "/" + file.removesuffix(".html") + ".md"
+        layout = f"{page.layout}.html"
+        others = [name for name in self.html_templates if name != layout]
+        templates = [self.site.templates[name] for name in (layout, *others) if name in self.site.templates]
+        sources = (page.source, *templates, *self.site.data)
+        make = partial(self._html, page, layout, mirror)
+        self._add(Output(file, page.url, TYPES[".html"], "page", self._key(layout, page), make, mirror, sources))
+        if mirror:
+            template = f"{page.layout}.md" if f"{page.layout}.md" in self.site.templates else "page.md"
+            make = partial(self._mirror, page, template)
+            key = self._key(template, page)
+            self._add(Output(mirror[1:], mirror, TYPES[".md"], "page", key, make, sources=sources))
+
+    def _key(self, template: str, page: Page) -> bytes:
+        """What decides a page: the site's own, the page's own, and other pages where its template can see them."""
+        words = self.needs.of(template)
+        others = self.all_pages if words & _OF_ALL_PAGES else self.all_guides if "guides" in words else b""
+        return self.cache.key(template, self.site.digest, page.digest, others)
+
+    def _html(self, page: Page, template: str, mirror: str) -> bytes:
+        converted = self.texts.html(page)
+        title, html = _own_title(converted.html, page.title)
         context: dict[str, Any] = {
-            "page": page,
             "heading": _markup(title),
             "body": _markup(html),
             "parts": [_markup(part) for part in _parts(html)],
             "toc": converted.toc,
-            "mirror": mirror_route,
-            "json_ld": _markup(data),
-            "minutes": self._minutes(page),
-            "minutes_of": self._minutes,
+            "mirror": mirror,
+            "json_ld": _markup(machine.structured_data(page, self.site)),
         }
-        html_text = self._template(f"{page.layout}.html", page.source, context)
-        sources = (page.source, *self._template_sources(page.layout), *self.site.data)
-        hashes = (machine.script_hash(data),)
-        self._add(page.url, Output(file, html_text.encode(), TYPES[".html"], "page", mirror_route, hashes, sources))
-        if mirror_route:
-            text = self._mirror(page)
-            self._add(mirror_route, Output(mirror_route[1:], text.encode(), TYPES[".md"], "page", sources=sources))
+        return self._template(template, page.source, page, context).encode()
 
-    def _mirror(self, page: Page) -> str:
-        name = f"{page.layout}.md" if f"{page.layout}.md" in self.site.templates else "page.md"
-        context = {"page": page, "body": self._clean(page), "minutes": self._minutes(page)}
-        return absolute(tidy(self._template(name, page.source, context)), self.site.base_url, page.url)
-
-    def _clean(self, page: Page) -> str:
-        """The page's Markdown as readers get it, without a title of its own."""
-        text = mirror(self.texts[page.url])
-        if isinstance(page, Article):
-            text = pictures.in_text(text, page.cases)
-        return re.sub(r"\A# [^\n]*\n+", "", text).strip("\n")
+    def _mirror(self, page: Page, template: str) -> bytes:
+        text = self._template(template, page.source, page, {"body": self.texts.clean(page)})
+        return absolute(tidy(text), self.site.base_url, page.url).encode()
 
     def _machine(self) -> None:
-        site = self.site
-        self._add("/openapi.json", Output("openapi.json", machine.openapi_json(site), TYPES[".json"], "discovery"))
-        self._add(
-            "/search.json", Output("search.json", machine.search_index(site, self.converted), TYPES[".json"], "page")
-        )
-        for route, output in cards(site).items():
-            self._add(route, output)
-        bodies = {page.url: absolute(self._clean(page), site.base_url, page.url) for page in site.all_pages}
-        common: dict[str, Any] = {"bodies": bodies}
-        self._text_file("/llms.txt", "llms.txt", common)
-        self._text_file("/llms-full.txt", "llms-full.txt", common, linked=True)
-        self._text_file("/robots.txt", "robots.txt", common)
-        self._text_file("/sitemap.xml", "sitemap.xml", {"urls": self._sitemap()})
-        self._text_file("/blog/feed.xml", "feed.xml", {"entries": self._feed()})
+        site, texts = self.site, self.texts
+        openapi, search = partial(machine.openapi_json, site), partial(machine.search_index, site, texts)
+        self._add(Output("openapi.json", "/openapi.json", TYPES[".json"], "discovery", site.digest, openapi))
+        self._add(Output("search.json", "/search.json", TYPES[".json"], "page", self.all_pages + site.digest, search))
+        for output in cards(site):
+            self._add(output)
+        self._text("llms.txt", "discovery", dict)
+        self._text("llms-full.txt", "discovery", lambda: {"bodies": Bodies(texts, site, self.cache)}, linked=True)
+        self._text("robots.txt", "page", dict)
+        self._text("sitemap.xml", "page", lambda: {"urls": self._sitemap()})
+        self._text("feed.xml", "page", lambda: {"entries": self._feed()}, "blog/feed.xml")
 
-    def _text_file(self, route: str, template: str, context: Mapping[str, Any], linked: bool = False) -> None:
+    def _text(
+        self, template: str, cache: str, context: Callable[[], dict[str, Any]], file: str = "", linked: bool = False
+    ) -> None:
+        file = file or template
         source = self.site.templates.get(template, Source(template, ""))
-        text = self._template(template, source, context)
-        text = tidy(text) if template.endswith(".txt") else text.strip("\n") + "\n"
-        if linked:
-            text = absolute(text, self.site.base_url)
-        suffix = template[template.rfind(".") :]
-        kind = "application/atom+xml; charset=utf-8" if template == "feed.xml" else TYPES[suffix]
-        cache = "discovery" if route.startswith("/llms") else "page"
+        kind = "application/atom+xml; charset=utf-8" if template == "feed.xml" else TYPES[file[file.rfind(".") :]]
+        key = self.cache.key(template, self.site.digest, self.all_pages, self.site.date.encode())
         sources = (source, *(page.source for page in self.site.all_pages), *self.site.data)
-        self._add(route, Output(route[1:], text.encode(), kind, cache, sources=sources))
+
+        def make() -> bytes:
+            text = self._template(template, source, None, context())
+            text = tidy(text) if template.endswith(".txt") else text.strip("\n") + "\n"
+            return (absolute(text, self.site.base_url) if linked else text).encode()
+
+        self._add(Output(file, f"/{file}", kind, cache, key, make, sources=sources))
 
     def _sitemap(self) -> list[tuple[str, str]]:
         """Addresses and days of change: an article's own date, else the date that the build was given."""
@@ -205,36 +154,29 @@ class _Renderer:
         """The newest articles with their HTML, links made absolute."""
         base = self.site.base_url
         return [
-            (article, re.sub(r'(<[^>]*\s(?:href|src)=")/', rf"\1{base}/", self.converted[article.url].html))
+            (article, re.sub(r'(<[^>]*\s(?:href|src)=")/', rf"\1{base}/", self.texts.html(article).html))
             for article in self.site.articles[:FEED_ENTRIES]
         ]
 
-    def _minutes(self, page: Page) -> int:
-        """Reading time: the words of the page, code included, in whole minutes, at least one."""
-        return max(1, round(len(self.texts[page.url].split()) / WORDS_A_MINUTE))
-
-    def _template(self, name: str, source: Source, context: Mapping[str, Any]) -> str:
+    def _template(self, name: str, source: Source, page: Page | None, context: dict[str, Any]) -> str:
+        """Raises BuildFailed with the place in the template, or in what it calls."""
+        if page is not None:
+            context |= {"page": page, "minutes": self._minutes(page)}
         try:
-            return self.environment.get_template(name).render(context)
+            return self.environment.get_template(name).render(context | {"minutes_of": self._minutes})
+        except BuildFailed:
+            raise
         except Exception as error:
-            if isinstance(error, jinja2.TemplateNotFound):
-                self.faults.append(Fault(source.name, 1, 1, f"there is no template {error.message}"))
-            else:
-                self.faults.append(fault_of(error, self.site.templates, source))
-            return ""
+            raise BuildFailed([fault_of(error, self.site.templates, source)]) from error
 
-    def _template_sources(self, layout: str) -> tuple[Source, ...]:
-        own = [
-            f"{layout}.html",
-            *sorted(n for n in self.site.templates if n.endswith(".html") and n != f"{layout}.html"),
-        ]
-        return tuple(self.site.templates[name] for name in own if name in self.site.templates)
+    def _minutes(self, page: Page) -> int:
+        return self.texts.brief(page).minutes
 
-    def _add(self, route: str, output: Output) -> None:
-        if route in self.outputs:
+    def _add(self, output: Output) -> None:
+        if output.route in self.outputs:
             name = output.sources[0].name if output.sources else output.file
-            self.faults.append(Fault(name, 1, 1, f"two files want the address {route}"))
-        self.outputs[route] = output
+            self.faults.append(Fault(name, 1, 1, f"two files want the address {output.route}"))
+        self.outputs[output.route] = output
 
 
 def _guides(site: Site) -> list[Page]:
@@ -248,13 +190,13 @@ def _markup(html: str) -> Markup:
     return Markup(html)  # noqa: S704 - its callers escape what is not theirs
 
 
+def _digest(*parts: bytes) -> bytes:
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).digest()
+
+
 def _hashed(name: str, body: bytes) -> str:
     stem, dot, suffix = name.rpartition(".")
     return f"{stem}.{hashlib.sha256(body).hexdigest()[:10]}{dot}{suffix}"
-
-
-def _type(name: str) -> str:
-    return TYPES.get(name[name.rfind(".") :], "application/octet-stream")
 
 
 def _own_title(html: str, title: str) -> tuple[str, str]:

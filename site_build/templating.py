@@ -65,6 +65,7 @@ def environment(texts: Mapping[str, str], cache: Cache, **options: Any) -> jinja
         bytecode_cache=_Bytecode(cache),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
+        auto_reload=False,
         optimized=False,  # most templates are rendered a few times: folding constants costs more than it saves
         **options,
     )

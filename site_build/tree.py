@@ -1,8 +1,9 @@
-"""What a build reads, and the digest of it. Imports little: an unchanged build ends here."""
+"""What a build reads: every source file at once, and digests of it. Imports little: an unchanged build ends here."""
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,6 +19,8 @@ CODE_FILES = (
     "requirements.txt",
 )
 SKIPPED = frozenset({"__pycache__", "node_modules"})
+PAGES = ("pages/", "blog/", "integrations/", "changelog.md")
+"""Where in content/ the pages are. Whatever else lies there can show on every page."""
 
 
 def shown(path: Path) -> str:
@@ -26,26 +29,50 @@ def shown(path: Path) -> str:
     return str(path) if relative.startswith("..") else relative
 
 
-def files(top: Path) -> Iterator[Path]:
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The bytes of all files of both folders, by their paths from there, in order."""
+
+    content_folder: Path
+    templates_folder: Path
+    content: Mapping[str, bytes]
+    templates: Mapping[str, bytes]
+
+    @staticmethod
+    def read(content: Path, templates: Path) -> "Sources":
+        """Reads both folders. A folder that is not there has no files. Raises OSError."""
+        return Sources(content, templates, _read(content), _read(templates))
+
+    def digest(self, settings: str) -> str:
+        """A hash of all that decides the output. Where the folders lie and when their files changed does not count."""
+        return _hash(code_digest(), settings, self.content, self.templates).hexdigest()
+
+    def shared_digest(self, base_url: str) -> bytes:
+        """A hash of what decides every page beside its own source: code, templates, contract, facts, address."""
+        shared = {name: body for name, body in self.content.items() if not name.startswith(PAGES)}
+        return _hash(code_digest(), base_url, shared, self.templates).digest()
+
+
+def files(top: str) -> Iterator[str]:
     """All files below `top`, in the order of their paths, without hidden ones and caches."""
-    entries = sorted(os.scandir(top), key=lambda entry: entry.name) if top.is_dir() else []
+    entries = sorted(os.scandir(top), key=lambda entry: entry.name) if os.path.isdir(top) else []
     for entry in entries:
         if entry.name.startswith(".") or entry.name in SKIPPED or entry.name.endswith((".pyc", "~")):
             continue
         if entry.is_dir():
-            yield from files(Path(entry.path))
+            yield from files(entry.path)
         else:
-            yield Path(entry.path)
+            yield entry.path
 
 
 def code_digest(folders: tuple[str, ...] = CODE, names: tuple[str, ...] = CODE_FILES) -> str:
     """A hash of code below the project: by default of all that decides the site, and of the pinned packages."""
     digest = hashlib.sha256()
     for folder in folders:
-        _add(digest, ROOT / folder, ROOT)
+        digest.update(_hash(folder, "", _read(ROOT / folder)).digest())
     for name in names:
-        if (ROOT / name).is_file():
-            _add_file(digest, ROOT / name, ROOT)
+        path = ROOT / name
+        digest.update(f"{name}\0".encode() + (path.read_bytes() if path.is_file() else b""))
     return digest.hexdigest()
 
 
@@ -54,38 +81,28 @@ def builder_digest() -> str:
     return code_digest(("site_build",), ("requirements.txt",))
 
 
-def inputs_digest(content: Path, templates: Path, settings: str) -> str:
-    """A hash of all that decides the output. Where the folders lie and when their files changed does not count."""
-    digest = hashlib.sha256(f"{code_digest()}\n{settings}\n".encode())
-    for name, top in (("content", content), ("templates", templates)):
-        digest.update(name.encode() + b"\n")
-        _add(digest, top, top)
-    return digest.hexdigest()
-
-
-def folder_digest(top: Path) -> bytes:
-    """A hash of every file below `top`, hidden ones too."""
-    digest = hashlib.sha256()
-    for name in names_below(top):
-        with open(os.path.join(top, name), "rb") as file:
-            digest.update(name.encode() + b"\0" + hashlib.sha256(file.read()).digest())
-    return digest.digest()
-
-
-def names_below(top: Path) -> list[str]:
-    """The paths of all files below `top`, from there, sorted. Strings, because thousands of Path objects are slow."""
-    found, start = [], len(os.path.join(top, ""))
+def names_below(top: Path) -> set[str]:
+    """The paths of all files below `top`, from there. Strings, because thousands of Path objects are slow."""
+    found: set[str] = set()
+    start = len(os.path.join(top, ""))
     for folder, _, names in os.walk(top):
-        found += [os.path.join(folder, name)[start:] for name in names]
-    return sorted(found)
+        found.update(os.path.join(folder, name)[start:] for name in names)
+    return found
 
 
-def _add(digest: "hashlib._Hash", top: Path, base: Path) -> None:
-    for path in files(top):
-        _add_file(digest, path, base)
+def _read(top: Path) -> dict[str, bytes]:
+    found, start = {}, len(os.path.join(top, ""))
+    for path in files(str(top)):
+        with open(path, "rb") as file:
+            found[path[start:].replace(os.sep, "/")] = file.read()
+    return found
 
 
-def _add_file(digest: "hashlib._Hash", path: Path, base: Path) -> None:
-    data = path.read_bytes()
-    digest.update(f"{path.relative_to(base).as_posix()}\0{len(data)}\0".encode())
-    digest.update(data)
+def _hash(code: str, settings: str, *folders: Mapping[str, bytes]) -> "hashlib._Hash":
+    digest = hashlib.sha256(f"{code}\n{settings}\n".encode())
+    for folder in folders:
+        digest.update(f"{len(folder)}\n".encode())
+        for name, body in folder.items():
+            digest.update(f"{name}\0{len(body)}\0".encode())
+            digest.update(body)
+    return digest

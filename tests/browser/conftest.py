@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from site_build.build import build
+from site_build.tree import Sources
 from tests.examples import CONTENT, ROOT
 from tests.live import Live, live_server
 
@@ -24,7 +25,7 @@ BASE_URL = "http://127.0.0.1"
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real site, built once."""
     out = tmp_path_factory.mktemp("site") / "dist"
-    build(CONTENT, ROOT / "templates", out, BASE_URL, "", None, "browser tests")
+    build(Sources.read(CONTENT, ROOT / "templates"), out, BASE_URL, "", None)
     return out
 
 

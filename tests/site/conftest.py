@@ -8,7 +8,7 @@ import pytest
 
 from site_build.build import build
 from site_build.faults import BuildFailed
-from site_build.tree import ROOT
+from site_build.tree import ROOT, Sources
 
 BASE_URL = "https://site.test"
 
@@ -22,9 +22,9 @@ class Project:
     out: Path
     cache: Path | None
 
-    def build(self, base_url: str = BASE_URL, date: str = "", inputs: str = "test") -> str:
+    def build(self, base_url: str = BASE_URL, date: str = "") -> str:
         """One build. Raises BuildFailed."""
-        return build(self.content, self.templates, self.out, base_url, date, self.cache, inputs)
+        return build(Sources.read(self.content, self.templates), self.out, base_url, date, self.cache)
 
     def faults(self) -> list[str]:
         """The lines of a build that must fail, with paths from the project's own directory."""

@@ -75,7 +75,7 @@ def test_the_date_is_the_only_now(project: Project) -> None:
     undated = snapshot(project.out)
     project.build(date="2026-12-24")
     changed = {name for name, body in snapshot(project.out).items() if undated[name] != body}
-    assert {name.removesuffix(".gz").removesuffix(".br") for name in changed} == {"sitemap.xml"}
+    assert {name.removesuffix(".gz").removesuffix(".br") for name in changed} == {"sitemap.xml", "manifest.json"}
     assert b"<lastmod>2026-12-24</lastmod>" in (project.out / "sitemap.xml").read_bytes()
 
 

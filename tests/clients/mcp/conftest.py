@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from site_build.build import build
+from site_build.tree import Sources
 from tests.examples import ROOT
 from tests.live import Live, live_server
 
@@ -30,6 +31,6 @@ class Served:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("mcp-clients")
     dist = folder / "dist"
-    build(ROOT / "content", ROOT / "templates", dist, "https://screwtape.ai", "", None, "clients")
+    build(Sources.read(ROOT / "content", ROOT / "templates"), dist, "https://screwtape.ai", "", None)
     with live_server(folder, dist=dist) as live:
         yield Served(live, live.new_key())
