@@ -9,7 +9,7 @@ BENCH_STAMP := .cache/bench/.pins-$(shell cat tests/bench/requirements.txt | sha
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help build serve test test-browser test-clients test-faults eval bench check lock clean
+.PHONY: help build serve dev test test-browser test-clients test-faults eval bench check lock clean
 
 help: ## Say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
@@ -20,6 +20,9 @@ build: $(RUN_STAMP) ## Render content/ and templates/ into dist/
 serve: $(RUN_STAMP) ## Build what is missing or out of date, then serve on http://127.0.0.1:8000
 	$(BIN)/python -m site_build --if-changed
 	exec $(BIN)/python -m api serve
+
+dev: $(RUN_STAMP) ## Serve the site as you write it on http://127.0.0.1:8000: every save is built and shown
+	exec $(BIN)/python -m site_build.dev
 
 test: $(DEV_STAMP) ## Run the tests that need nothing but this machine
 	$(BIN)/python -m pytest -n auto

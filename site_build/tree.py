@@ -49,8 +49,14 @@ class Sources:
 
     def shared_digest(self, base_url: str) -> bytes:
         """A hash of what decides every page beside its own source: code, templates, contract, facts, address."""
-        shared = {name: body for name, body in self.content.items() if not name.startswith(PAGES)}
-        return _hash(code_digest(), base_url, shared, self.templates).digest()
+        return _hash(code_digest(), base_url, self._shared(), self.templates).digest()
+
+    def contract_digest(self) -> bytes:
+        """A hash of what the server reads too: all of content/ but the pages."""
+        return _hash("", "", self._shared()).digest()
+
+    def _shared(self) -> dict[str, bytes]:
+        return {name: body for name, body in self.content.items() if not name.startswith(PAGES)}
 
 
 def files(top: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from api.core.receipts.canonical import canonical
 from site_build.build import build
+from site_build.tree import Sources
 from tests.clients.mcp.environment import packages
 from tests.examples import CONTENT, ROOT, example
 from tests.live import live_server
@@ -21,7 +22,7 @@ from tests.site.test_receipts_page import FORGED, SIGNED, code, lay_out
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The real site."""
     top = tmp_path_factory.mktemp("site")
-    build(CONTENT, ROOT / "templates", top / "dist", "https://site.test", "", None, "client tests")
+    build(Sources.read(CONTENT, ROOT / "templates"), top / "dist", "https://site.test", "", None)
     return Project(CONTENT, ROOT / "templates", top / "dist", None)
 
 
