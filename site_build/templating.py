@@ -83,6 +83,8 @@ def fault_of(error: Exception, sources: Mapping[str, Source], source: Source) ->
         source, line = sources.get(error.name or "", source), error.lineno
         message = error.message or message
     else:
+        if isinstance(error, jinja2.TemplateNotFound):
+            message = f"there is no template '{error.name}'"
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in sources]
         if frames:
             source, line = sources[frames[-1].filename], frames[-1].lineno or 1

@@ -34,6 +34,16 @@ SPOILS: dict[str, Spoil] = {
     "broken link in HTML": privacy('<p><a href="/nowhere">x</a></p>', "the link /nowhere leads nowhere", 13),
     "image that is not there": privacy("![A picture](/static/none.png)", "the link /static/none.png leads nowhere", 14),
     "raw fence": privacy("- item\n\n```sh\nls\n", "a code fence", 1, 2),
+    "unknown reference": privacy("See [this][nope] page.", r"\[this\]\[nope\] is no link", 5),
+    "inline script": privacy("<script>alert(1)</script>", "inline script is blocked", 1),
+    "inline style sheet": privacy("<style>p {}</style>", "inline style is blocked", 1),
+    "inline style": privacy('<p style="color: red">x</p>', "inline style is blocked", 4),
+    "inline handler": privacy('<p onclick="go()">x</p>', "inline onclick is blocked", 4),
+    "javascript link": privacy('<a href="javascript:go()">x</a>', "inline javascript is blocked", 10),
+    "unknown template in a page": privacy('{% include "nope.md" %}', "there is no template 'nope.md'", 13),
+    "unknown template in a template": edited(
+        "templates/article.md", "mirror-head.txt", "no-head.txt", "there is no template 'no-head.txt'"
+    ),
     "id twice": privacy('<p id="aa">x</p>\n\n<p id="aa">y</p>', "the id aa stands twice", 8),
     "template syntax": privacy("{% if %}", ".*"),
     "unknown name": privacy("It costs {{ facts.price }}.", ".*has no attribute 'price'", 19),

@@ -40,7 +40,7 @@ EDITS: dict[str, Edit] = {
     "an answer set": lambda p: p.edit("content/blog/false-consensus.yaml", "output: alpha bravo}", "output: alpha}"),
     "a template": lambda p: p.edit("templates/base.html", "Not the arXiv paper", "Certainly not the arXiv paper"),
     "a template that others call": lambda p: p.edit("templates/macros.html", "View as Markdown", "See as Markdown"),
-    "a style sheet": lambda p: p.append("templates/static/site.css", "/* the end */"),
+    "a style sheet": lambda p: p.append("templates/static/site.css", ".end { color: red; }"),
     "the contract": lambda p: p.edit("content/openapi.yaml", "summary: Judge one", "summary: Please judge one"),
     "a fact": lambda p: p.edit("content/plans.yaml", "calls_per_day: 100", "calls_per_day: 1234"),
     "a new page": lambda p: (p.content / "pages" / "extra.md").write_text(
