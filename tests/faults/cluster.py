@@ -8,10 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+from tests.faults.leaks import ADMIN
 from tests.test_process import Client
 from tests.test_workers import LIMIT_S, Server, running
-
-ADMIN = "operator-token-of-the-fault-tests"
 
 
 @dataclass
