@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from tests.faults.leaks import ADMIN
+from tests.faults.leaks import ADMIN, assert_no_leak
 from tests.test_process import Client
 from tests.test_workers import LIMIT_S, Server, running
 
@@ -33,7 +33,10 @@ def cluster(database_url: str, shape: Shape) -> Iterator[list[Server]]:
     """The running nodes."""
     with ExitStack() as stack:
         start = [running(database_url, shape.workers, ADMIN_TOKEN=ADMIN) for _ in range(shape.nodes)]
-        yield [stack.enter_context(one) for one in start]
+        nodes = [stack.enter_context(one) for one in start]
+        yield nodes
+    for node in nodes:
+        assert_no_leak(node.log)
 
 
 def grant(server: Server, key: str, calls: int) -> None:
