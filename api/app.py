@@ -19,7 +19,9 @@ from tornado.netutil import bind_sockets
 from api import contract, facts, problems, prompts
 from api.clients.facilitator import HttpFacilitator
 from api.clients.model import HttpModel
+from api.clients.names import Resolve
 from api.clients.ports import Checkout
+from api.clients.webhook import HttpWebhooks
 from api.config import Config
 from api.core.receipts.issuer import Issuer
 from api.core.secrets import new_id
@@ -28,6 +30,7 @@ from api.facts import Facts
 from api.jobs import TICK_S, JobLoop
 from api.prompts import Prompt
 from api.service import offers
+from api.service.deliveries import TESTS_A_MINUTE, TESTS_AT_ONCE
 from api.service.engine_pool import EnginePool
 from api.service.facilitation import Facilitation
 from api.service.grading import Asked, Grader
@@ -101,8 +104,12 @@ async def open_services(
     content: Path = CONTENT,
     on_batch: Callable[[int], None] = lambda calls: None,
     on_asked: Callable[[Asked], None] = lambda asked: None,
+    on_delivery: Callable[[str], None] = lambda outcome: None,
+    resolve: Resolve | None = None,
 ) -> Services:
-    """Reads the content, opens and migrates the database. Raises StorageUnavailable, NewerSchema, YamlFault."""
+    """`resolve` looks up the names of webhooks, by default as the operating system does.
+
+    Reads the content, opens and migrates the database. Raises StorageUnavailable, NewerSchema, YamlFault."""
     known = facts.load(content)
     base_url = config.public_base_url or known.base_url
     known_contract, known_problems = contract.load(content), problems.load(content, base_url)
@@ -131,6 +138,9 @@ async def open_services(
         facilitation=facilitation_of(config, known, 0 if grader is None else grader.work_s),
         grader=grader,
         receipts=Issuer.of(base_url, config.receipt_signing_key, config.receipt_retired_keys),
+        webhooks=HttpWebhooks(allow_private=config.webhook_allow_private, resolve=resolve),
+        test_rate=RateLimiter(TESTS_A_MINUTE / 60, TESTS_AT_ONCE, clock),
+        count_delivery=on_delivery,
         clock=clock,
         random_bytes=os.urandom,
     )
@@ -240,14 +250,15 @@ class App:
     front: Front
     connections: Connections
     server: Listener
-    jobs: PeriodicCallback
+    timer: PeriodicCallback
+    jobs: JobLoop
     port: int
 
     async def stop(self) -> None:
         """Stops accepting, answers what is in flight and what still comes on open connections, then ends. Takes 10
         s at most."""
         self.connections.draining = True
-        self.jobs.stop()
+        self.timer.stop()
         self.server.stop()
         began = time.monotonic()
         # What was accepted last counts as open after a turn of the loop.
@@ -259,6 +270,7 @@ class App:
         await self.server.close_all_connections()
         await self.server.sockets.close_all()
         await self.services.reservations.drain()
+        await self.jobs.stop()
         await self.services.charges.drain()
         if self.services.facilitation is not None:
             await self.services.facilitation.close()
@@ -275,11 +287,24 @@ class App:
         return bool(self.connections.open_connections) and seconds < LAST_REQUESTS_SECONDS
 
 
-async def start(config: Config, *, clock: Clock = time.time, content: Path = CONTENT, dist: Path = DIST) -> App:
+async def start(
+    config: Config,
+    *,
+    clock: Clock = time.time,
+    content: Path = CONTENT,
+    dist: Path = DIST,
+    resolve: Resolve | None = None,
+) -> App:
     """Composes everything and listens. Raises OSError when the port is taken, and what open_services raises."""
     metrics = Metrics(merged=MULTIPROCESS in os.environ)
     services = await open_services(
-        config, clock=clock, content=content, on_batch=metrics.committed, on_asked=metrics.asked
+        config,
+        clock=clock,
+        content=content,
+        on_batch=metrics.committed,
+        on_asked=metrics.asked,
+        on_delivery=metrics.delivered,
+        resolve=resolve,
     )
     try:
         return _listen(config, services, metrics, dist)
@@ -309,9 +334,9 @@ def _listen(config: Config, services: Services, metrics: Metrics, dist: Path) ->
         # Now, so that not even the first payment has to wait for it. What it finds is looked at when one comes.
         services.facilitation.ask()
     jobs = JobLoop(services, owner=new_id("own", services.random_bytes))
-    timer = PeriodicCallback(jobs.tick, TICK_S * 1_000, jitter=0.2)
+    timer = PeriodicCallback(jobs.begin, TICK_S * 1_000, jitter=0.2)
     timer.start()
-    return App(services, front, connections, server, timer, port)
+    return App(services, front, connections, server, timer, jobs, port)
 
 
 async def serve(config: Config) -> int:

@@ -67,6 +67,7 @@ class Config:
     llm_fallback_model: str
     llm_timeout_s: float
     llm_json_mode: bool
+    webhook_allow_private: bool
     signups_per_hour: int
     key_requests_per_second: int
     client_timeout_s: float
@@ -83,6 +84,12 @@ def _port(text: str) -> int:
     if not text.isdecimal() or not 0 <= int(text) <= 65_535:
         raise ValueError("a port number from 0 to 65535 (0 lets the system choose)")
     return int(text)
+
+
+def _flag(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError("0 or 1")
+    return text == "1"
 
 
 def _count(text: str) -> int:
@@ -362,6 +369,12 @@ SETTINGS = (
         "10000",
         _connections,
         "Connections that one process serves at once, fewer where the system allows fewer open files. More get a 503.",
+    ),
+    Setting(
+        "WEBHOOK_ALLOW_PRIVATE",
+        "0",
+        _flag,
+        "1: alerts may also go to plain http and loopback addresses. For tests only.",
     ),
     Setting("LOG_LEVEL", "info", _log_level, "debug, info, warning or error. Logs are JSON lines on standard error."),
 )

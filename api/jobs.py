@@ -5,11 +5,12 @@ runs it. A slot whose owner died is taken over after its lease. A job is a plain
 safe to run again.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from api.service import drift_watch, payments, upkeep
+from api.service import deliveries, drift_watch, payments, upkeep
 from api.service.services import Services
 from api.store import jobs
 from api.store.database import StorageUnavailable
@@ -35,6 +36,7 @@ JOBS = (
     Job("release_reservations", every=60, run=upkeep.release_reservations),
     Job("reconcile_payments", every=10, run=payments.reconcile),
     Job("drift_alerts", every=3_600, run=drift_watch.raise_alerts),
+    Job("webhook_deliveries", every=5, run=deliveries.deliver),
     Job("expire_retained", every=300, run=upkeep.expire_retained),
     Job("prune", every=3_600, run=upkeep.prune),
 )
@@ -53,18 +55,33 @@ class JobLoop:
     owner: str
     jobs: tuple[Job, ...] = JOBS
     _look_again: dict[str, tuple[int, int]] = field(default_factory=dict)
-    _ticking: bool = False
+    _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     async def tick(self) -> None:
-        """Runs the jobs whose current slot nobody has run. Never raises: what fails is logged and tried again."""
-        if self._ticking:
-            return
-        self._ticking = True
-        try:
-            for job in self.jobs:
-                await self._tick_one(job)
-        finally:
-            self._ticking = False
+        """Runs the jobs whose current slot nobody has run, and waits for them. Never raises: what fails is logged and
+        tried again."""
+        self.begin()
+        if self._running:
+            await asyncio.wait(self._running.values())
+
+    def begin(self) -> None:
+        """Begins what `tick` does. The jobs go on beside each other: one that waits for the network, as deliveries to
+        a slow receiver do, holds up none of the others."""
+        for job in self.jobs:
+            if job.name not in self._running:
+                self._running[job.name] = asyncio.create_task(self._tick_one(job), name=job.name)
+                self._running[job.name].add_done_callback(self._ended)
+
+    async def stop(self) -> None:
+        """Ends what is running. What it had claimed is taken over after its lease."""
+        running = list(self._running.values())
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._running[task.get_name()]
 
     async def _tick_one(self, job: Job) -> None:
         now = int(self.services.clock())

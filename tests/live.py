@@ -8,10 +8,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 from api import app
+from api.clients.names import Resolve
 from api.config import Config, from_env
 
 NOON = 1_796_040_000.0
@@ -155,17 +157,33 @@ def config_for(folder: Path, **settings: str) -> Config:
     return from_env({**defaults, **settings})
 
 
+async def no_names(host: str) -> list[str]:
+    """Knows addresses only."""
+    try:
+        return [str(ip_address(host))]
+    except ValueError:
+        raise OSError("there are no names here") from None
+
+
 @contextmanager
 def live_server(
-    folder: Path, *, dist: Path | None = None, clock: FakeClock | None = None, **settings: str
+    folder: Path,
+    *,
+    dist: Path | None = None,
+    clock: FakeClock | None = None,
+    resolve: Resolve = no_names,
+    **settings: str,
 ) -> Iterator[Live]:
-    """Runs a server in a thread of its own until the block ends, then stops it gracefully."""
+    """Runs a server in a thread of its own until the block ends, then stops it gracefully. `resolve` looks up the names
+    of webhooks; by default there are none, whatever the machine's network says."""
     clock = clock or FakeClock()
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="live server")
     thread.start()
     try:
-        starting = app.start(config_for(folder, **settings), clock=clock, dist=dist or folder / "no-dist")
+        starting = app.start(
+            config_for(folder, **settings), clock=clock, dist=dist or folder / "no-dist", resolve=resolve
+        )
         running = asyncio.run_coroutine_threadsafe(starting, loop).result(30)
         try:
             yield Live(running.port, clock, running, loop)

@@ -1,8 +1,11 @@
 """What the operations ask of the world outside. The clients beside this module are made to fit; the service layer
 sees nothing but these protocols."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
+
+from api.core.webhooks import Refusal
 
 
 class CheckoutUnavailable(Exception):
@@ -97,3 +100,29 @@ class Model(Protocol):
 
     def close(self) -> None:
         """Ends its connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What came of one POST to a webhook: a `status`, or None and why there was no answer. `retry_after` is that header
+    as it came, `ms` the milliseconds that all took."""
+
+    status: int | None
+    failure: Refusal | None
+    retry_after: str
+    ms: int
+
+
+class WebhookSender(Protocol):
+    """Who posts to webhooks. Nothing of what a receiver answers goes further than `Posted`."""
+
+    @property
+    def allow_private(self) -> bool:
+        """Whether plain http and loopback are let through, for tests."""
+
+    async def leads_inside(self, url: str) -> bool:
+        """Whether the host of a URL resolves to an address that is not public, among others or alone. False when it
+        does not resolve, or not soon enough."""
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Posted:
+        """One POST, following no redirect, to a checked address only. Takes 15 seconds at most and raises nothing."""

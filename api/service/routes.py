@@ -11,6 +11,7 @@ from api.service import (
     account,
     alerts,
     billing,
+    deliveries,
     drift,
     health,
     keys,
@@ -43,6 +44,8 @@ OPEN: Mapping[str, OpenHandler] = {
     "admin_counts": operator.counts,
     "admin_list_payments": payments.list_payments,
     "admin_list_orders": operator.list_orders,
+    "admin_list_deliveries": deliveries.list_deliveries,
+    "admin_redeliver": deliveries.redeliver,
     "billing_webhook": billing.webhook,
 }
 """Operations that no key is needed for: anybody's, and the operator's."""

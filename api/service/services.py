@@ -5,7 +5,7 @@ import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from api.clients.ports import Checkout
+from api.clients.ports import Checkout, WebhookSender
 from api.contract import Contract
 from api.core.receipts.issuer import Issuer
 from api.core.secrets import RandomBytes
@@ -38,8 +38,8 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything an operation may use. `base_url` is the public one, without a slash at its end. `checkout` None: no
-    packs are sold; `facilitation` None: no x402 payments are taken; `grader` None: no
-    model is asked."""
+    packs are sold; `facilitation` None: no x402 payments are taken; `grader` None: no model is asked. `count_delivery`
+    hears the outcome of each attempt to deliver an alert."""
 
     contract: Contract
     problems: ProblemTable
@@ -59,6 +59,9 @@ class Services:
     facilitation: Facilitation | None
     receipts: Issuer
     grader: Grader | None
+    webhooks: WebhookSender
+    test_rate: RateLimiter
+    count_delivery: Callable[[str], None]
     clock: Clock
     random_bytes: RandomBytes
 

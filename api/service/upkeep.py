@@ -2,7 +2,7 @@
 nothing."""
 
 from api.service.services import Services
-from api.store import alerts, drift, idempotency, jobs, orders, payments, reservations, retention, signups
+from api.store import alerts, deliveries, drift, idempotency, jobs, orders, payments, reservations, retention, signups
 from api.store.database import Tx
 
 DRIFT_DAYS = 125
@@ -27,7 +27,7 @@ async def expire_retained(services: Services, now: int) -> str:
 
 async def prune(services: Services, now: int) -> str:
     """Forgets what no longer means anything: old idempotency records, sign-up windows, orders never paid, payments
-    that are over, drift counts, alerts and job runs."""
+    that are over, drift counts, alerts, deliveries and job runs."""
     removed = await services.database.write(_prune, now)
     return f"{removed} removed" if removed else ""
 
@@ -37,6 +37,7 @@ async def _prune(tx: Tx, now: int) -> int:
     removed += await signups.prune(tx, now)
     removed += await payments.prune(tx, now)
     removed += await orders.prune(tx, now)
+    removed += await deliveries.prune(tx, now)
     removed += await drift.prune(tx, now - DRIFT_DAYS * 86_400)
     removed += await alerts.prune(tx, now - DRIFT_DAYS * 86_400)
     return removed + await jobs.prune(tx, now - JOB_RUNS_S)

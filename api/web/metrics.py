@@ -56,6 +56,9 @@ class Metrics:
         self._tokens = Counter(
             "screwtape_model_tokens", "Tokens as the models count them.", ("direction",), registry=self.registry
         )
+        self._deliveries = Counter(
+            "screwtape_deliveries", "Attempts to deliver an alert by outcome.", ("outcome",), registry=self.registry
+        )
         self._in_flight = Gauge(
             "screwtape_in_flight", "Requests being answered.", registry=self.registry, multiprocess_mode="livesum"
         )
@@ -85,6 +88,10 @@ class Metrics:
         self._asked_seconds.labels(asked.role).observe(asked.seconds)
         self._tokens.labels("in").inc(asked.tokens_in)
         self._tokens.labels("out").inc(asked.tokens_out)
+
+    def delivered(self, outcome: str) -> None:
+        """Counts one attempt to deliver an alert: delivered, retried, given_up or turned_off."""
+        self._deliveries.labels(outcome).inc()
 
     def levels(self, in_flight: int, waiting: int) -> None:
         """Notes how much is going on at this moment."""

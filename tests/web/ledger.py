@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from api.clients.names import Resolve
 from api.core.secrets import secret_hash
 from api.store import charges
 from api.store.charges import AnsweredCall
 from api.store.database import Database, Tx
 from api.store.drift import Observation
 from tests import stored
-from tests.live import Answer, FakeClock, Live, live_server
+from tests.live import Answer, FakeClock, Live, live_server, no_names
 from tests.stored import files_with
 
 T = TypeVar("T")
@@ -25,11 +26,16 @@ SMALL = {"task": "t", "agent_output": "o"}
 
 @contextmanager
 def ledger_server(
-    folder: Path, database_url: str, *, clock: FakeClock | None = None, **settings: str
+    folder: Path,
+    database_url: str,
+    *,
+    clock: FakeClock | None = None,
+    resolve: Resolve = no_names,
+    **settings: str,
 ) -> Iterator[Live]:
     """A server on that database, with an operator."""
     settings = {"DATABASE_URL": database_url, "SECRET_KEY": SECRET_KEY, "ADMIN_TOKEN": OPERATOR, **settings}
-    with live_server(folder, dist=None, clock=clock, **settings) as server:
+    with live_server(folder, dist=None, clock=clock, resolve=resolve, **settings) as server:
         yield server
 
 

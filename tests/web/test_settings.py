@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from api.core.sealing import unseal
-from api.service.account import SEAL_PURPOSE
+from api.service.deliveries import SEAL_PURPOSE
 from api.store import settings
 from tests.examples import the_contract
 from tests.live import Answer, Live

@@ -32,7 +32,7 @@ def paid_server(
     """A server that takes payments through `facilitator`, with an operator. Its jobs run when a test runs them."""
     url = database_url or f"sqlite:///{folder}/screwtape.db"
     with ledger_server(folder, url, clock=clock, **{**facilitator.settings, **more}) as server:
-        server.loop.call_soon_threadsafe(server.app.jobs.stop)
+        server.loop.call_soon_threadsafe(server.app.timer.stop)
         yield server
 
 
