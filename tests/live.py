@@ -168,10 +168,11 @@ async def no_names(host: str) -> list[str]:
 @contextmanager
 def live_server(
     folder: Path,
+    resolve: Resolve = no_names,
+    /,
     *,
     dist: Path | None = None,
     clock: FakeClock | None = None,
-    resolve: Resolve = no_names,
     **settings: str,
 ) -> Iterator[Live]:
     """Runs a server in a thread of its own until the block ends, then stops it gracefully. `resolve` looks up the names

@@ -11,6 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -150,13 +151,19 @@ async def _ask(stream: IOStream, parts: SplitResult, headers: Mapping[str, str],
         writing.add_done_callback(lambda done: done.cancelled() or done.exception())
     except StreamClosedError as error:
         raise _Failed("no_answer") from error
-    reading = asyncio.ensure_future(connection.read_response(answer))
+    reading = asyncio.create_task(_read(connection, answer))
     ends: set[asyncio.Future[Any]] = {reading, answer.head}
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     if not answer.head.done():
         raise _Failed("no_answer")
     await asyncio.wait({reading}, timeout=REST_S)
     return answer.head.result()
+
+
+async def _read(connection: HTTP1Connection, answer: "_Answer") -> None:
+    """Reads until the end of the answer or of the connection."""
+    with suppress(StreamClosedError):
+        await connection.read_response(answer)
 
 
 class _Answer(HTTPMessageDelegate):

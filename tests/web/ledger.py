@@ -28,14 +28,15 @@ SMALL = {"task": "t", "agent_output": "o"}
 def ledger_server(
     folder: Path,
     database_url: str,
+    resolve: Resolve = no_names,
+    /,
     *,
     clock: FakeClock | None = None,
-    resolve: Resolve = no_names,
     **settings: str,
 ) -> Iterator[Live]:
     """A server on that database, with an operator."""
     settings = {"DATABASE_URL": database_url, "SECRET_KEY": SECRET_KEY, "ADMIN_TOKEN": OPERATOR, **settings}
-    with live_server(folder, dist=None, clock=clock, resolve=resolve, **settings) as server:
+    with live_server(folder, resolve, dist=None, clock=clock, **settings) as server:
         yield server
 
 
