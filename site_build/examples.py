@@ -1,9 +1,12 @@
 """Pure. Examples of one operation: its request, its real response, and the call in curl, Python and JavaScript."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from api.contract import Contract, Operation, tools
+from api.core import webhooks
 from api.core.mcp.messages import response
 from site_build.layout import as_javascript, as_json, as_python
 
@@ -27,6 +30,24 @@ def computed_results(contract: Contract) -> dict[str, Any]:
         request = contract.operations["mcp"].example
         found["mcp"] = response(request["id"], {"tools": list(tools(contract).values())})
     return found
+
+
+def webhook_delivery(contract: Contract) -> str:
+    """The POST that delivers the alert of the contract's example, at the time of its making and signed with the example
+    of a webhook's secret."""
+    settings, alerts = (success(contract.operations[id])[1] for id in ("update_settings", "list_alerts"))
+    secret = _example(settings)["alert_webhook_secret"]
+    url = urlsplit(_example(settings)["alert_webhook_url"])
+    alert = {name: value for name, value in _example(alerts)["data"][0].items() if name != "delivery"}
+    text = webhooks.canonical(alert)
+    now = int(datetime.fromisoformat(alert["created_at"]).timestamp())
+    headers = {"Host": url.netloc, **webhooks.headers(alert["id"], text.encode(), secret, now)}
+    lines = [f"POST {url.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\n".join([*lines, "", text])
+
+
+def _example(response: Mapping[str, Any]) -> Any:
+    return response["content"]["application/json"]["example"]
 
 
 def fits(operation: Operation) -> bool:

@@ -9,7 +9,7 @@ import jinja2
 from api.core.text import STOPWORDS
 from site_build.cache import Cache
 from site_build.engines import answered, consensus_signals_of
-from site_build.examples import LANGUAGES, response_example
+from site_build.examples import LANGUAGES, response_example, webhook_delivery
 from site_build.faults import BuildFailed
 from site_build.layout import as_json
 from site_build.model import Article, Integration, Page, Site
@@ -105,6 +105,7 @@ def _shared(site: Site) -> dict[str, Any]:
         "response": lambda id: fenced("json", as_json(response_example(operation(id), site.results))),
         "signals": lambda outputs, names: fenced("json", as_json(consensus_signals_of(outputs, names))),
         "stopwords": stopwords,
+        "delivery": lambda: fenced("http", webhook_delivery(site.contract)),
         **{name: call(name) for name in LANGUAGES},
     }
 

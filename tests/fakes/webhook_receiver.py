@@ -36,6 +36,18 @@ class Receiver:
     received: list[Received] = field(default_factory=list)
     connections: int = 0
     over: threading.Event = field(default_factory=threading.Event)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def wait_for(self, count: int) -> bool:
+        """Waits until so many have come in all; False when they don't for a minute."""
+        with self.changed:
+            return self.changed.wait_for(lambda: len(self.received) >= count, 60)
+
+    def note(self, one: Received) -> None:
+        """One has come."""
+        with self.changed:
+            self.received.append(one)
+            self.changed.notify_all()
 
     @property
     def ids(self) -> list[str]:
@@ -54,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         names = {name.lower(): value for name, value in self.headers.items()}
-        self.receiver.received.append(Received(self.path, names, body))
+        self.receiver.note(Received(self.path, names, body))
         answer = self.receiver.next_answers.pop(0) if self.receiver.next_answers else self.receiver.answer
         self.close_connection = True
         if isinstance(answer, int):
@@ -64,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """A redirect that is followed would come here."""
-        self.receiver.received.append(Received(f"GET {self.path}", {}, b""))
+        self.receiver.note(Received(f"GET {self.path}", {}, b""))
         self._status(200)
 
     def _status(self, status: int) -> None:
