@@ -10,11 +10,13 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.contract import Operation
 from api.openapi import public_document
+from api.store import deliveries
 from tests.examples import example, the_contract
 from tests.fakes.stripe import event, fake_stripe
 from tests.live import Answer, Live, live_server
 from tests.problem_checks import assert_problem, the_problems
 from tests.web.billing import post_event
+from tests.web.ledger import in_store
 
 ADMIN_TOKEN = "operator-token-of-the-contract-tests"
 OPERATIONS = list(the_contract().operations.values())
@@ -58,6 +60,15 @@ def retained_row(server: Live) -> str:
     return str(answer.json["retention"]["id"])
 
 
+def delivery(server: Live) -> str:
+    """An alert's, of a key with a webhook."""
+    call(server, "update_settings")
+    of_key, alert_id = key_id(server, server.keys[0]), f"alr_{len(server.keys)}"
+    now = int(server.clock())
+    in_store(server, lambda database: database.write(deliveries.enqueue, of_key, alert_id, "{}", now))
+    return alert_id
+
+
 SUCCESSES: dict[str, Callable[[Live], Answer]] = {
     "judge": lambda server: call(server, "judge"),
     "consensus": lambda server: call(server, "consensus"),
@@ -78,6 +89,8 @@ SUCCESSES: dict[str, Callable[[Live], Answer]] = {
     "admin_revoke_key": lambda server: call(server, "admin_revoke_key", id=key_id(server, throw_away(server))),
     "admin_list_credits": lambda server: call(server, "admin_list_credits", id=key_id(server, server.keys[0])),
     "admin_add_credits": lambda server: call(server, "admin_add_credits", id=key_id(server, server.keys[0])),
+    "admin_list_deliveries": lambda server: (delivery(server), call(server, "admin_list_deliveries"))[1],
+    "admin_redeliver": lambda server: call(server, "admin_redeliver", id=delivery(server)),
     "admin_list_payments": lambda server: call(server, "admin_list_payments"),
     "admin_counts": lambda server: call(server, "admin_counts"),
     "mcp": lambda server: call(server, "mcp"),

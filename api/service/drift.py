@@ -12,7 +12,6 @@ from api.service.admission import Caller, caller_headers
 from api.service.call import Call, Reply
 from api.service.invalid import invalid_request
 from api.service.services import Services
-from api.store import alerts as stored_alerts
 from api.store import drift_reads
 from api.store.database import Tx
 from api.store.drift_reads import AgentUse, Scope, VersionUse
@@ -51,13 +50,13 @@ async def _read(tx: Tx, scope: Scope, now: int, days: int) -> _Found:
     tomorrow = now // DAY_S * DAY_S + DAY_S
     span = Span(tomorrow - days * DAY_S, tomorrow)
     counted = await drift_reads.days(tx, scope, span)
-    raised = await stored_alerts.page(tx, scope.key_id, scope.agent_id, MAX_ALERTS, None, since=span.start)
+    raised = await alerts.page(tx, scope.key_id, scope.agent_id, MAX_ALERTS, None, since=span.start)
     return _Found(
         series=[(day, counted.get(day, Counts())) for day in range(span.start, span.end, DAY_S)],
         baseline=await drift_reads.total(tx, scope, drift.baseline(now)),
         last_24h=await drift_reads.total(tx, scope, drift.window(now)),
         versions=await drift_reads.versions(tx, scope, span, MAX_VERSIONS),
-        alerts=[alerts.show(alert) for alert in raised],
+        alerts=[alerts.show(row) for row in raised],
         agents=None if scope.agent_id is not None else await drift_reads.agents(tx, scope.key_id, span, MAX_AGENTS),
     )
 

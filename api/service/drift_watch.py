@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from api.core import drift
-from api.core.alerts import Alert, Measured, Trigger
+from api.core import drift, webhooks
+from api.core.alerts import Alert, Measured, Trigger, alert_document
 from api.core.drift import DAY_S, FEWEST_CALLS, METRIC_OF, UNIT_OF, Metric, NewVersion, Span, Tally
 from api.core.secrets import new_id
 from api.service.services import Services
-from api.store import alerts, drift_reads
+from api.store import alerts, deliveries, drift_reads
 from api.store.database import Tx
 from api.store.drift_reads import Scope
 
@@ -120,7 +120,14 @@ async def _raise(services: Services, finding: Finding, now: int) -> bool:
         version=finding.version,
         previous_version=finding.previous_version,
     )
-    return await services.database.write(alerts.raise_alert, alert)
+    return await services.database.write(_raise_and_queue, alert, int(services.clock()))
+
+
+async def _raise_and_queue(tx: Tx, alert: Alert, now: int) -> bool:
+    raised = await alerts.raise_alert(tx, alert)
+    if raised:
+        await deliveries.enqueue(tx, alert.key_id, alert.id, webhooks.canonical(alert_document(alert)), now)
+    return raised
 
 
 def _batches(groups: Sequence[Group]) -> Iterator[Sequence[Any]]:

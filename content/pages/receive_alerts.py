@@ -1,6 +1,6 @@
 """Receives drift alerts with the standard library of Python 3.11 alone. Put it behind TLS: alerts go to https only.
 
-    SCREWTAPE_WEBHOOK_SECRET=whsec_... PORT=8080 python receive_alerts.py
+SCREWTAPE_WEBHOOK_SECRET=whsec_... PORT=8080 python receive_alerts.py
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Receives drift alerts with the package standardwebhooks, which checks the signature and the time of sending.
 
-    SCREWTAPE_WEBHOOK_SECRET=whsec_... PORT=8080 python receive_alerts_standard.py
+SCREWTAPE_WEBHOOK_SECRET=whsec_... PORT=8080 python receive_alerts_standard.py
 """
 
 import os

@@ -1,5 +1,6 @@
 """Deliveries of alerts from a whole server to a real receiver: signed, tried again, given up, cancelled, begun anew."""
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -11,14 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rfc8785
 
 from api.core.webhooks import GIVE_UP_S
+from api.service import drift_watch
+from api.store import drift
+from api.store.drift import Observation
 from tests.examples import the_contract
 from tests.fakes.webhook_receiver import BROKEN, WORDY, Received, Receiver, webhook_receiver
 from tests.live import NOON, Live
 from tests.problem_checks import assert_problem
 from tests.web.hooks import Hooked, hooked_server
-from tests.web.ledger import OPERATOR, operator, places_with, total
+from tests.web.ledger import OPERATOR, in_store, operator, places_with, total
 from tests.web.test_webhook_sender import Dns
 
 HOUR = 3_600
@@ -73,6 +78,65 @@ def test_an_alert_is_delivered_once_and_signed_both_ways(hooked: Hooked, receive
         "last_error": None,
         "delivered_at": "2026-11-30T12:00:00Z",
     }
+
+
+@pytest.mark.promise("alerts.list", "webhooks.signature")
+def test_an_alert_of_drift_is_delivered_and_listed_with_what_became_of_it(hooked: Hooked, receiver: Receiver) -> None:
+    drifts(hooked)
+    (listed,) = alerts_of(hooked)
+    assert listed["delivery"] == {
+        "status": "pending",
+        "attempts": 0,
+        "last_attempt_at": None,
+        "next_attempt_at": "2026-11-30T12:00:00Z",
+        "last_status": None,
+        "last_error": None,
+        "delivered_at": None,
+    }
+    receiver.answer = 500
+    assert hooked.deliver() == "1 retried"
+    (listed,) = alerts_of(hooked)
+    assert (listed["delivery"]["status"], listed["delivery"]["last_error"]) == ("pending", "status")
+    receiver.answer = 200
+    assert hooked.deliver(7) == "1 delivered"
+    (listed,) = alerts_of(hooked)
+    delivery = listed.pop("delivery")
+    assert (delivery["status"], delivery["attempts"], delivery["last_status"]) == ("delivered", 2, 200)
+    assert delivery["delivered_at"] == "2026-11-30T12:00:07Z"
+    received = receiver.received[-1]
+    assert is_signed(received, hooked.secret)
+    assert json.loads(received.body) == listed, "what is posted is the alert as it is listed"
+    assert received.body == rfc8785.dumps(listed)
+    assert received.headers["webhook-id"] == listed["id"]
+    shown = hooked.live.request("GET", "/v1/drift?agent_id=planner", key=hooked.key).json
+    assert shown["alerts"] == [listed | {"delivery": delivery}]
+
+
+@pytest.mark.promise("alerts.list")
+def test_an_alert_raised_without_a_webhook_has_no_delivery(tmp_path: Path, database_url: str) -> None:
+    with hooked_server(tmp_path, database_url, None) as hooked:
+        drifts(hooked)
+        (listed,) = alerts_of(hooked)
+        assert listed["delivery"] is None
+        assert hooked.deliver() == ""
+
+
+def drifts(hooked: Hooked) -> None:
+    """The key's agent "planner" fails as it did not before, and the job that looks for drift runs."""
+    services, now = hooked.live.app.services, int(hooked.live.clock())
+    key_id = hooked.key_id
+    passed = Observation("planner", "1", "judge", verdict="pass", score=0.9)
+    failed = Observation("planner", "1", "judge", verdict="fail", score=0.1)
+    for seen, at in ((passed, now - 10 * 24 * HOUR), (failed, now)):
+        adding = services.database.write(drift.add_all, [(key_id, seen)] * 25, at)
+        asyncio.run_coroutine_threadsafe(adding, hooked.live.loop).result(30)
+    assert in_store(hooked.live, lambda _: drift_watch.raise_alerts(services, now)) == "1 raised"
+
+
+def alerts_of(hooked: Hooked) -> list[Any]:
+    answer = hooked.live.request("GET", "/v1/alerts", key=hooked.key)
+    assert the_contract().body_schema("AlertPage").faults(answer.json) == []
+    return list(answer.json["data"])
 
 
 def test_without_a_webhook_nothing_is_queued(tmp_path: Path, database_url: str) -> None:
@@ -241,15 +305,21 @@ def test_a_retry_goes_to_the_webhook_of_that_moment_with_its_secret(hooked: Hook
     assert is_signed(receiver.received[-1], hooked.secret), "a new key secret leaves the webhook's alone"
 
 
-def test_deleting_the_key_forgets_its_deliveries(hooked: Hooked, receiver: Receiver, tmp_path: Path) -> None:
+@pytest.mark.promise("keys.delete_drift")
+def test_deleting_the_key_forgets_its_counts_alerts_and_deliveries(
+    hooked: Hooked, receiver: Receiver, tmp_path: Path
+) -> None:
     receiver.answer = 500
-    hooked.raise_alert("alr_1234567890")
+    drifts(hooked)
     hooked.deliver()
-    assert places_with(hooked.live, tmp_path, "alr_1234567890") != []
+    key_id, alert_id = hooked.key_id, alerts_of(hooked)[0]["id"]
+    assert {"alerts", "deliveries"} <= set(places_with(hooked.live, tmp_path, alert_id))
+    assert {"drift_hours", "drift_days"} <= set(places_with(hooked.live, tmp_path, key_id))
     assert hooked.live.request("DELETE", "/v1/keys/me", key=hooked.key).status == 200
     receiver.answer = 200
     assert hooked.deliver(HOUR) == ""
-    assert places_with(hooked.live, tmp_path, "alr_1234567890") == []
+    assert places_with(hooked.live, tmp_path, alert_id) == []
+    assert places_with(hooked.live, tmp_path, key_id) == []
     assert len(receiver.received) == 1
 
 
