@@ -181,7 +181,9 @@ class _Renderer:
 
 def _guides(site: Site) -> list[Page]:
     """What the documentation's navigation lists: the reference, its guides and the errors, as llms.txt orders them."""
-    pages = [page for page in site.pages if page.url.startswith("/docs") or page.url in ("/drift", "/errors")]
+    pages = [
+        page for page in site.pages if page.url.startswith("/docs") or page.url in ("/drift", "/receipts", "/errors")
+    ]
     return sorted(pages, key=lambda page: (page.listing.order if page.listing else 999, page.url))
 
 
