@@ -1,98 +1,61 @@
-"""Runs the three servers at once and loads them in turn, so that whatever else the machine does falls on all of
-them alike.
+"""Measures the server beside others, on this machine, and prints Markdown tables. Run by `make bench`.
 
-Prints, for 1, 32 and 128 connections, calls per second, p50 and p99 as medians of the rounds, and the ratio to the
-bare handler. Run by `make bench`; SECONDS and ROUNDS can be set.
+SECONDS and ROUNDS, from the environment, say how long a run takes and of how many runs the median is. `--page FILE`
+also writes everything to a file that the site shows.
 """
 
+import argparse
 import os
-import re
+import platform
 import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.bench.answer import REQUEST
+from tests.bench import calls, mixed, node, pages
 from tests.bench.servers import Servers
 
-CONNECTIONS = (1, 32, 128)
 SECONDS = int(os.environ.get("SECONDS", "5"))
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
-_UNITS = {"us": 0.001, "ms": 1.0, "s": 1_000.0}
-SCRIPT = """
-local keys = {}
-for key in io.lines("%s") do keys[#keys + 1] = key end
-local body = [==[%s]==]
-local requests, turn = {}, 0
-init = function()
-  for i, key in ipairs(keys) do
-    local headers = {["Content-Type"] = "application/json", ["Authorization"] = "Bearer " .. key}
-    requests[i] = wrk.format("POST", "/v1/consensus", headers, body)
-  end
-end
-request = function() turn = turn %% #keys + 1; return requests[turn] end
-"""
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run's figures: calls per second, milliseconds."""
-
-    per_second: float
-    p50: float
-    p99: float
-
-
-def load(port: int, connections: int, script: Path) -> Run:
-    """Loads a server for SECONDS. Ends the bench when an answer is not 200: a fast refusal is no speed."""
-    command = [
-        "wrk",
-        "-t1",
-        f"-c{connections}",
-        f"-d{SECONDS}s",
-        "--latency",
-        "-s",
-        str(script),
-        f"http://127.0.0.1:{port}",
-    ]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    if "Non-2xx" in said:
-        sys.exit(f"port {port} refused calls:\n{said}")
-    rate = re.search(r"Requests/sec:\s+([\d.]+)", said)
-    spread = {
-        name: float(value) * _UNITS[unit] for name, value, unit in re.findall(r"(50|99)%\s+([\d.]+)(us|ms|s)", said)
-    }
-    if rate is None:
-        sys.exit(f"wrk said nothing of use:\n{said}")
-    return Run(float(rate[1]), spread["50"], spread["99"])
-
-
-def median(runs: list[Run]) -> Run:
-    """The median of each figure."""
-    return Run(*(statistics.median(getattr(run, name) for run in runs) for name in ("per_second", "p50", "p99")))
+SECTIONS = {
+    "A metered call": calls.table,
+    "A small call beside the largest": mixed.table,
+    "A page of the site": pages.table,
+}
 
 
 def main() -> None:
-    """Prints the table as Markdown."""
-    if shutil.which("wrk") is None:
-        sys.exit("wrk is missing. Install it: apt-get install wrk")
-    with tempfile.TemporaryDirectory() as folder, Servers(Path(folder)) as servers:
-        script = Path(folder) / "load.lua"
-        script.write_text(SCRIPT % (servers.keys_file, REQUEST))
-        print("| connections | server | calls/s | p50 ms | p99 ms | of bare |\n|---|---|---|---|---|---|")
-        for connections in CONNECTIONS:
-            runs: dict[str, list[Run]] = {name: [] for name in servers.ports}
-            for _ in range(ROUNDS):
-                for name, port in servers.ports.items():
-                    runs[name].append(load(port, connections, script))
-            bare = median(runs["bare Tornado"]).per_second
-            for name, its in runs.items():
-                run = median(its)
-                figures = f"{run.per_second:,.0f} | {run.p50:.2f} | {run.p99:.2f} | {run.per_second / bare:.2f}"
-                print(f"| {connections} | {name} | {figures} |", flush=True)
+    """Prints one table after the other."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench")
+    parser.add_argument("--page", type=Path, help="also write the tables to this file")
+    page = parser.parse_args().page
+    for tool, package in (("wrk", "wrk"), ("/usr/sbin/nginx", "nginx-light")):
+        if shutil.which(tool) is None:
+            sys.exit(f"{tool} is missing. Install it: apt-get install {package}")
+    parts = [_machine()]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with Servers(folder, node.binary()) as servers:
+            for title, table in SECTIONS.items():
+                parts.append(f"### {title}\n\n{table(servers, folder, SECONDS, ROUNDS)}")
+                print(parts[-1], end="\n\n", flush=True)
+    if page is not None:
+        page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _machine() -> str:
+    day = datetime.now(UTC).strftime("%-d %B %Y")
+    return (
+        f"Measured on {day}: {os.cpu_count()} cores of {_processor()}, Linux {platform.release()}, Python "
+        f"{platform.python_version()}. Medians of {ROUNDS} interleaved runs of {SECONDS} s; load and servers share the "
+        "machine."
+    )
+
+
+def _processor() -> str:
+    names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return names[0].partition(":")[2].strip() if names else platform.machine()
 
 
 if __name__ == "__main__":
