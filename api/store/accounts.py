@@ -71,19 +71,13 @@ async def write_use(tx: Tx, accounts: Iterable[Account], day: str) -> None:
     used = [account for account in accounts if any(getattr(account, name) for name in counts)]
     if not used:
         return
-    rows = orjson.dumps([{name: getattr(account, name) for name in ("key_id", *counts)} for account in used]).decode()
-    columns = tx.table(key_id="TEXT", free="BIGINT", credit="BIGINT", judge="BIGINT", consensus="BIGINT")
+    rows = [{name: getattr(account, name) for name in ("key_id", *counts)} for account in used]
     added = ", ".join(f"{name} = daily_use.{name} + excluded.{name}" for name in counts)
-    await tx.run(
-        f"""INSERT INTO daily_use (key_id, day, free, credit, judge, consensus)
-        SELECT key_id, :day, free, credit, judge, consensus FROM {columns} r WHERE true
-        ON CONFLICT (key_id, day) DO UPDATE SET {added}""",
-        rows=rows,
-        day=day,
-    )
+    then = f"ON CONFLICT (key_id, day) DO UPDATE SET {added}"
+    await tx.insert("daily_use", {"key_id": "TEXT", **dict.fromkeys(counts, "BIGINT")}, rows, then, day=day)
     if any(account.credit for account in used):
         await tx.run(
             f"""UPDATE keys SET credits = keys.credits - r.credit
             FROM {tx.table(key_id="TEXT", credit="BIGINT")} r WHERE keys.id = r.key_id AND r.credit > 0""",
-            rows=rows,
+            rows=orjson.dumps(rows).decode(),
         )

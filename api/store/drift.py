@@ -97,7 +97,6 @@ class _Sums:
 
 _GROUP = ("key_id", "agent_id", "version", "endpoint")
 _COUNTS = ("calls", "passes", "fails", "retries", "score_total", "risk_total")
-_LISTED = ", ".join((*_GROUP, *_COUNTS))
 _TYPES = {name: "BIGINT" if name in _COUNTS else "TEXT" for name in (*_GROUP, *_COUNTS)}
 
 
@@ -112,21 +111,22 @@ async def add_all(
         groups.setdefault(group, _Sums(*group)).add(seen)
     if not groups:
         return
-    rows = orjson.dumps([sums.row() for sums in groups.values()]).decode()
-    await tx.run(
-        f"""INSERT INTO drift_hours ({_LISTED}, hour) SELECT {_LISTED}, :hour FROM {tx.table(**_TYPES)} r WHERE true
-        ON CONFLICT (key_id, agent_id, hour, version, endpoint) DO UPDATE SET {_added("drift_hours")}""",
-        rows=rows,
+    rows = [sums.row() for sums in groups.values()]
+    await tx.insert(
+        "drift_hours",
+        _TYPES,
+        rows,
+        f"ON CONFLICT (key_id, agent_id, hour, version, endpoint) DO UPDATE SET {_added('drift_hours')}",
         hour=now // HOUR_S * HOUR_S,
     )
-    await tx.run(
-        f"""INSERT INTO drift_days ({_LISTED}, day, last_at)
-        SELECT {_LISTED}, :day, :now FROM {tx.table(**_TYPES)} r WHERE true
-        ON CONFLICT (key_id, agent_id, day, version, endpoint) DO UPDATE SET {_added("drift_days")},
-            last_at = {_later("drift_days")}""",
-        rows=rows,
+    await tx.insert(
+        "drift_days",
+        _TYPES,
+        rows,
+        "ON CONFLICT (key_id, agent_id, day, version, endpoint) "
+        f"DO UPDATE SET {_added('drift_days')}, last_at = {_later('drift_days')}",
         day=now // DAY_S * DAY_S,
-        now=now,
+        last_at=now,
     )
     complete = complete or CompleteFirsts()
     unsure = [sums for group, sums in groups.items() if not complete.has(group, now)]
@@ -157,14 +157,14 @@ async def _add_firsts(tx: Tx, groups: Sequence[_Sums], now: int, complete: Compl
     if not rows:
         return
     columns = {**dict.fromkeys(_GROUP, "TEXT"), "calls": "BIGINT", "total": "BIGINT"}
-    listed = ", ".join(columns)
-    await tx.run(
-        f"""INSERT INTO drift_firsts ({listed}, first_at, last_at)
-        SELECT {listed}, :now, :now FROM {tx.table(**columns)} r WHERE true
-        ON CONFLICT (key_id, agent_id, version, endpoint) DO UPDATE SET calls = drift_firsts.calls + excluded.calls,
+    await tx.insert(
+        "drift_firsts",
+        columns,
+        rows,
+        f"""ON CONFLICT (key_id, agent_id, version, endpoint) DO UPDATE SET calls = drift_firsts.calls + excluded.calls,
             total = drift_firsts.total + excluded.total, last_at = {_later("drift_firsts")}""",
-        rows=orjson.dumps(rows).decode(),
-        now=now,
+        first_at=now,
+        last_at=now,
     )
 
 

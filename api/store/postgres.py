@@ -11,13 +11,14 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from random import SystemRandom
 from typing import Any, Concatenate, Literal, TypeAlias
 
 import asyncpg
+import orjson
 from asyncpg.pool import PoolConnectionProxy
 
 from api.store.database import P, Row, StorageUnavailable, T
@@ -98,6 +99,16 @@ class PostgresTx:
     async def all(self, sql: str, **args: Any) -> Sequence[Row]:
         text, values = numbered(sql, args)
         return [dict(record) for record in await self._connection.fetch(text, *values)]
+
+    async def insert(
+        self, into: str, columns: Mapping[str, str], rows: Sequence[Row], then: str = "", **same: str | int
+    ) -> None:
+        names, values = ", ".join([*columns, *same]), ", ".join([*columns, *(f":{name}" for name in same)])
+        await self.run(
+            f"INSERT INTO {into} ({names}) SELECT {values} FROM {self.table(**columns)} r WHERE true {then}",
+            rows=orjson.dumps([{name: row[name] for name in columns} for row in rows]).decode(),
+            **same,
+        )
 
     def table(self, **columns: str) -> str:
         typed = ", ".join(f"{name} {kind}" for name, kind in columns.items())

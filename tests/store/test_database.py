@@ -193,6 +193,29 @@ def test_a_table_of_rows(database: Database, run: Run) -> None:
     run(scenario())
 
 
+def test_rows_are_inserted_each_or_added_to_what_is_there(database: Database, run: Run) -> None:
+    rows = [
+        {"word": 'it\'s "quoted" \\ ü 漢 😀 :name $1', "number": 2**40, "unused": 1},
+        {"word": "", "number": -(2**62), "unused": 2},
+    ]
+    columns = {"word": "TEXT", "number": "BIGINT"}
+
+    async def scenario_in(tx: Tx) -> Any:
+        await tx.run("CREATE TABLE sums (word TEXT, day TEXT, number BIGINT, PRIMARY KEY (word, day))")
+        then = "ON CONFLICT (word, day) DO UPDATE SET number = sums.number + excluded.number"
+        await tx.insert("sums", columns, rows, then, day="today")
+        await tx.insert("sums", columns, [rows[0]], then, day="today")
+        await tx.insert("sums", columns, [rows[0]], day="tomorrow")
+        await tx.insert("sums", columns, [], then, day="today")
+        return await tx.all("SELECT word, day, number FROM sums ORDER BY day, word")
+
+    assert run(database.write(scenario_in)) == [
+        {"word": "", "day": "today", "number": -(2**62)},
+        {"word": rows[0]["word"], "day": "today", "number": 2**41},
+        {"word": rows[0]["word"], "day": "tomorrow", "number": 2**40},
+    ]
+
+
 def test_values_of_every_kind(database: Database, run: Run) -> None:
     async def scenario_in(tx: Tx) -> None:
         await tx.run("CREATE TABLE kinds (id TEXT, n BIGINT, x DOUBLE PRECISION, t TEXT)")
