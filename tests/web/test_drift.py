@@ -114,11 +114,8 @@ def test_all_calls_together_list_the_tags_and_untagged_ones_are_a_group(ledger: 
     ]
     assert [(row["agent_id"], row["version"]) for row in drift["versions"]] == [("", ""), ("a", "1"), ("b", "1")]
     assert read(ledger, key, "?agent_id=")["last_24h"] == drift["last_24h"], "an empty agent_id is none"
-    for query, agent_id, calls in (
-        ("?untagged=true", "", 7),
-        ("?agent_id=a", "a", 3),
-        ("?agent_id=nobody", "nobody", 0),
-    ):
+    groups = (("?untagged=true", "", 7), ("?agent_id=a", "a", 3), ("?agent_id=nobody", "nobody", 0))
+    for query, agent_id, calls in groups:
         one = read(ledger, key, query)
         assert (one["agent_id"], one["last_24h"]["judge_calls"]) == (agent_id, calls)
         assert "agents" not in one
