@@ -32,7 +32,8 @@ COMPARED: Json = {
 @dataclass(frozen=True)
 class Said:
     """One answer. `hangs`: it never comes. `closes`: the connection ends in its place, or after so much of the body.
-    `megabytes`: so much follows the body. `sized` False: without a length, the end of the connection ends it."""
+    `megabytes`: so much follows the body. `sized` False: without a length, the end of the connection ends it.
+    `drips`: a blank every moment, without end."""
 
     status: int = 200
     body: bytes = b""
@@ -41,6 +42,7 @@ class Said:
     closes: bool = False
     megabytes: int = 0
     sized: bool = True
+    drips: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ CLOSES = Said(closes=True)
 CUT = Said(200, b'{"choices": [{"message": {"content": "{', closes=True)
 HUGE = Said(200, b'{"choices": [{"message": {"content": "', megabytes=50)
 HUGE_UNSIZED = Said(200, b'{"choices": [{"message": {"content": "', megabytes=50, sized=False)
+DRIPS = Said(200, b'{"choices": [', drips=True, sized=False)
 HTML = Said(200, f"<html>{LEAK}</html>".encode(), {"Content-Type": "text/html"})
 REDIRECT = Said(307, b"", {"Location": "/elsewhere"})
 GARBAGE = Said(200, bytes(range(256)) * 40)
@@ -197,6 +200,8 @@ def fake_model() -> Iterator[FakeModel]:
             for _ in range(found.megabytes):
                 self.wfile.write(b"x" * 2**20)
                 model.sent += 1
+            while found.drips and not model.ended.wait(0.02):
+                self.wfile.write(b" ")
 
         def log_message(self, format: str, *args: Any) -> None:
             """Says nothing."""
