@@ -1,6 +1,7 @@
 """The operator's commands, on the database of a running server."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.__main__ import main
+from api.__main__ import COMMANDS, main
 from tests.examples import example
 from tests.live import Live, live_server
 
@@ -54,6 +55,22 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 def key_of(live: Live, key: str = "") -> Any:
     return live.request("GET", "/v1/keys/me", key=key or live.keys[0]).json
+
+
+@pytest.mark.promise("ops.cli")
+@pytest.mark.parametrize(
+    "command", ["serve", "keys", "credits", "receipts", "jobs", "demo-drift", "backup", "check", "settings"]
+)
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    listed = capsys.readouterr().out
+    assert end.value.code == 0
+    assert re.search(rf"^ +{command}( +[A-Z]|$)", listed, re.MULTILINE)
+    with pytest.raises(SystemExit) as end:
+        main([command, "--help"])
+    assert end.value.code == 0
+    assert COMMANDS[command].HELP.split()[0] in capsys.readouterr().out
 
 
 @pytest.mark.promise("ops.cli_grant")

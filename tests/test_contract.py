@@ -228,6 +228,15 @@ def test_the_promised_answers_are_documented(operation_id: str) -> None:
     assert set(PROMISED[operation_id].split()) <= set(documented)
 
 
+@pytest.mark.promise("contract.operations")
+def test_the_published_operations_are_those_of_the_product() -> None:
+    published = {f"{method.upper()} {path}" for path, item in document()["paths"].items() for method in item}
+    keys = {"POST /v1/keys", "GET /v1/keys/me", "DELETE /v1/keys/me", "POST /v1/keys/me/rotate"}
+    kept = {"GET /v1/retention", "DELETE /v1/retention/{id}", "GET /v1/account/settings", "PATCH /v1/account/settings"}
+    others = {"GET /v1/drift", "GET /v1/alerts", "POST /v1/receipts/verify", "POST /v1/billing/checkout", "POST /mcp"}
+    assert published == {"GET /v1/health", "POST /v1/judge", "POST /v1/consensus", *keys, *kept, *others}
+
+
 @pytest.mark.promise("http.one_problem_table")
 def test_every_documented_error_comes_from_the_problem_table() -> None:
     public = document()
