@@ -229,7 +229,7 @@ def test_ctrl_c_reaches_all_processes_and_is_one_graceful_stop(sqlite_url: str) 
 def half_a_request(server: Server) -> Iterator[None]:
     """Keeps one worker from stopping at once: it waits for the rest of a body."""
     with socket.create_connection(("127.0.0.1", server.port), LIMIT_S) as connection:
-        head = "POST /v1/consensus HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+        head = "POST /v1/keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
         connection.sendall(head.encode())
         assert connection.recv(100).startswith(b"HTTP/1.1 100"), "the worker has begun to read it"
         yield

@@ -189,7 +189,7 @@ def test_a_reservation_left_by_a_crash_is_released(tmp_path: Path, model: FakeMo
         with pytest.raises((HTTPException, OSError)):
             server.request("POST", "/v1/judge", SMALL, key)
     with ledger_server(tmp_path, database_url, clock=FakeClock(time.time())) as live:
-        live.loop.call_soon_threadsafe(live.app.jobs.stop)
+        asyncio.run_coroutine_threadsafe(live.app.jobs.stop(), live.loop).result(30)
         assert (used(live, key), total(live, "reservations", "1")) == (1, 1)
 
         def release() -> str:
