@@ -41,11 +41,13 @@ eval: $(DEV_STAMP) ## Measure the engines on labelled sets: DATA=DIR [JSON=FILE]
 	@test -n "$(DATA)" || { echo "Name the folder with the sets: make eval DATA=DIR" >&2; exit 1; }
 	$(BIN)/python -m tests.eval "$(DATA)" $(if $(JSON),--json "$(JSON)") $(if $(PAGE),--page "$(PAGE)")
 
-bench: $(DEV_STAMP) $(BENCH_STAMP) ## Time the judge, and the server beside a bare Tornado handler and a FastAPI application (SECONDS=5 ROUNDS=3)
-	@command -v wrk >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq wrk >/dev/null; } || \
-	  { echo "wrk is missing. Install it: sudo apt-get install wrk" >&2; exit 1; }
+bench: $(DEV_STAMP) $(BENCH_STAMP) ## Time the judge, and the server beside others (SECONDS=5 ROUNDS=3 [PAGE=FILE])
+	@for tool in wrk nginx; do [ -x /usr/bin/$$tool ] || [ -x /usr/sbin/$$tool ] || \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && RUNLEVEL=1 apt-get install -y -qq $$tool >/dev/null; } || \
+	  { echo "$$tool is missing. Install it: sudo apt-get install $$tool" >&2; exit 1; }; done
+	$(BIN)/python -m site_build --if-changed
 	$(BIN)/python -m tests.eval.speed
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench $(if $(PAGE),--page "$(PAGE)")
 
 check: $(DEV_STAMP) ## Check types, style and formatting
 	$(BIN)/ruff check

@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument("--page", type=Path, help="also write the tables to this file")
     page = parser.parse_args().page
-    for tool, package in (("wrk", "wrk"), ("/usr/sbin/nginx", "nginx-light")):
+    for tool, package in (("wrk", "wrk"), ("/usr/sbin/nginx", "nginx")):
         if shutil.which(tool) is None:
             sys.exit(f"{tool} is missing. Install it: apt-get install {package}")
     parts = [_machine()]
