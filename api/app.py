@@ -23,6 +23,7 @@ from api.clients.names import Resolve
 from api.clients.ports import Checkout
 from api.clients.webhook import HttpWebhooks
 from api.config import Config
+from api.contract import Contract
 from api.core.receipts.issuer import Issuer
 from api.core.secrets import new_id
 from api.core.stripe_events import is_live_key, is_test_key
@@ -102,6 +103,7 @@ async def open_services(
     *,
     clock: Clock = time.time,
     content: Path = CONTENT,
+    read_contract: Callable[[Path], Contract] = contract.load,
     on_batch: Callable[[int], None] = lambda calls: None,
     on_asked: Callable[[Asked], None] = lambda asked: None,
     on_delivery: Callable[[str], None] = lambda outcome: None,
@@ -112,7 +114,7 @@ async def open_services(
     Reads the content, opens and migrates the database. Raises StorageUnavailable, NewerSchema, YamlFault."""
     known = facts.load(content)
     base_url = config.public_base_url or known.base_url
-    known_contract, known_problems = contract.load(content), problems.load(content, base_url)
+    known_contract, known_problems = read_contract(content), problems.load(content, base_url)
     if missing := unanswered(known_contract.operations):
         raise LookupError(f"no handler in api/service/routes.py for: {', '.join(missing)}")
     grader = grader_of(config, known, prompts.load(content), on_asked)
@@ -292,6 +294,7 @@ async def start(
     *,
     clock: Clock = time.time,
     content: Path = CONTENT,
+    read_contract: Callable[[Path], Contract] = contract.load,
     dist: Path = DIST,
     resolve: Resolve | None = None,
 ) -> App:
@@ -301,6 +304,7 @@ async def start(
         config,
         clock=clock,
         content=content,
+        read_contract=read_contract,
         on_batch=metrics.committed,
         on_asked=metrics.asked,
         on_delivery=metrics.delivered,

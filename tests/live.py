@@ -8,13 +8,15 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from api import app
+from api import app, contract
 from api.clients.names import Resolve
 from api.config import Config, from_env
+from api.contract import Contract
 
 NOON = 1_796_040_000.0
 """2026-11-30T12:00:00Z: when a test's clock starts, twelve hours before the free calls are counted anew."""
@@ -165,6 +167,13 @@ async def no_names(host: str) -> list[str]:
         raise OSError("there are no names here") from None
 
 
+@cache
+def read_contract_once(content: Path) -> Contract:
+    """The contract of a folder. The tests start more than a thousand servers on the same one, which none of them
+    changes."""
+    return contract.load(content)
+
+
 @contextmanager
 def live_server(
     folder: Path,
@@ -183,7 +192,11 @@ def live_server(
     thread.start()
     try:
         starting = app.start(
-            config_for(folder, **settings), clock=clock, dist=dist or folder / "no-dist", resolve=resolve
+            config_for(folder, **settings),
+            clock=clock,
+            dist=dist or folder / "no-dist",
+            read_contract=read_contract_once,
+            resolve=resolve,
         )
         running = asyncio.run_coroutine_threadsafe(starting, loop).result(30)
         try:

@@ -5,7 +5,7 @@ that every comparison is exact; only what is shown is a float.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -80,9 +80,6 @@ class Counts:
     score_total: int = 0
     consensus_calls: int = 0
     risk_total: int = 0
-
-    def __add__(self, other: "Counts") -> "Counts":
-        return Counts(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(Counts)))
 
     def tally(self, metric: Metric) -> Tally:
         """The part that the metric is about."""

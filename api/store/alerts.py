@@ -68,12 +68,6 @@ async def page(
     return [_alert(row) for row in rows]
 
 
-async def count_since(tx: Tx, since: int) -> int:
-    """How many alerts of all keys were raised from `since` on."""
-    row = await tx.one("SELECT count(*) AS n FROM alerts WHERE created_at >= :since", since=since)
-    return int(row["n"]) if row else 0
-
-
 async def prune(tx: Tx, before: int) -> int:
     """Removes the alerts raised before `before`; how many."""
     return await tx.run("DELETE FROM alerts WHERE created_at < :before", before=before)
