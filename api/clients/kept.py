@@ -28,11 +28,13 @@ _TLS_PORT, _PORT = 443, 80
 class KeptConnections:
     """Requests to `url` that take `timeout_s` seconds at most and whose answers have at most `max_body` bytes.
 
-    Belongs to one event loop. An answer is one of HTTP/1.1, and no redirect is followed.
+    Belongs to one event loop. An answer is one of HTTP/1.1, and no redirect is followed. `resends`: a request that got
+    no answer on a kept connection is sent once more on a new one. The other side may have read it all the same, so that
+    is for requests which do no more the second time.
     """
 
-    def __init__(self, url: str, timeout_s: float, max_body: int) -> None:
-        self.timeout_s = timeout_s
+    def __init__(self, url: str, timeout_s: float, max_body: int, *, resends: bool = True) -> None:
+        self.timeout_s, self._resends = timeout_s, resends
         parts = urlsplit(url)
         secure = parts.scheme == "https"
         self._host, self._port = parts.hostname or "", parts.port or (_TLS_PORT if secure else _PORT)
@@ -71,9 +73,9 @@ class KeptConnections:
         kept = self._take()
         if kept is not None:
             answer = await self._exchange(kept, headers, body)
-            if answer.is_whole or answer.status:
+            if answer.is_whole or answer.status or not self._resends:
                 return answer.checked()
-            # The other side closed it before it saw the request (RFC 9112, section 9.3.1): not an answer to this one.
+            # The other side closed it, most likely before it saw the request (RFC 9112, section 9.3.1).
         return (await self._exchange(await self._connect(), headers, body)).checked()
 
     async def _connect(self) -> IOStream:

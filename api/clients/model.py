@@ -12,11 +12,13 @@ CONCURRENT = 64
 
 
 class HttpModel:
-    """A `Model` below `base_url`. Its connections are kept for the next request."""
+    """A `Model` below `base_url`. Its connections are kept for the next request. One that the other side closes just
+    then is a failed call: no model is asked twice, and it may have read the question."""
 
     def __init__(self, base_url: str, key: str, timeout_s: float, concurrent: int = CONCURRENT) -> None:
         self._headers = {"Authorization": f"Bearer {key}"}
-        self._connections = KeptConnections(f"{base_url.rstrip('/')}/chat/completions", timeout_s, MAX_ANSWER)
+        url = f"{base_url.rstrip('/')}/chat/completions"
+        self._connections = KeptConnections(url, timeout_s, MAX_ANSWER, resends=False)
         self._places = asyncio.Semaphore(concurrent)
 
     @property

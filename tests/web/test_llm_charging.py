@@ -216,6 +216,18 @@ def test_a_payment_pays_for_a_model_and_a_resend_asks_none(
     assert len(model.asked) == len(facilitator.moved) == 1
 
 
+@pytest.mark.promise("idempotency.no_content")
+def test_a_paid_replay_asks_no_model_and_takes_no_second_payment(
+    paid: Live, model: FakeModel, facilitator: FakeFacilitator
+) -> None:
+    first = pay(paid, payment(offer(paid)), Idempotency_Key="k")
+    again = pay(paid, payment(offer(paid)), Idempotency_Key="k")
+    assert (first.json["engine"], again.json["engine"]) == ("llm", "deterministic")
+    assert again.headers["idempotency-replayed"] == "true"
+    assert again.json["request_id"] == first.json["request_id"]
+    assert len(model.asked) == len(facilitator.moved) == 1
+
+
 @pytest.mark.logs_errors
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_failure_of_the_model_is_settled_once_all_the_same(
@@ -312,6 +324,38 @@ def test_the_places_at_a_model_are_limited_and_the_wait_counts(tmp_path: Path, m
 
     assert asyncio.run(scenario()) == ["TimeoutError", "TimeoutError"]
     assert len(model.asked) == 1, "the second one never had a place"
+
+
+@pytest.mark.promise("llm.one_request")
+def test_a_kept_connection_that_is_closed_on_a_question_has_it_asked_once() -> None:
+    """The server answers the first question, reads the second one whole, and closes."""
+    read = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for _ in range(2):
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+            read.append(await reader.readexactly(int(length.split(b":")[1])))
+            if len(read) > 1:
+                break
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            await writer.drain()
+        writer.close()
+
+    async def scenario() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        client = HttpModel(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", "k", 20)
+        try:
+            assert (await client.complete("1")).status == 200
+            with pytest.raises(Unanswered):
+                await client.complete("2")
+        finally:
+            client.close()
+            server.close()
+            await server.wait_closed()
+
+    asyncio.run(scenario())
+    assert read == [b"1", b"2"]
 
 
 def test_services_know_of_no_model_without_a_key(tmp_path: Path, model: FakeModel) -> None:
