@@ -184,7 +184,8 @@ def fake_model() -> Iterator[FakeModel]:
         def do_POST(self) -> None:
             document = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             found = model.answer(Asked(dict(self.headers), self.path, document))
-            self.close_connection = True
+            # As such services do: kept, unless that is what goes wrong.
+            self.close_connection = found.hangs or found.closes or not found.sized or found.megabytes > 0
             if found.hangs:
                 model.ended.wait(60)
             if found.hangs or (found.closes and not found.body):
